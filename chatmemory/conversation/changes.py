@@ -245,7 +245,7 @@ def decide_summary(
         return RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is already stored")
     place = max(message.place for message in covered)
     deleted = len(covered) if summary.delete_covered else 0
-    after = rewritten(
+    after = _rewritten(
         state,
         gone=covered,
         come=[InView(place, summary.draft.role, summary.draft.tokens)],
@@ -267,18 +267,18 @@ def decide_removal(
     now: datetime,
     threshold: WorkThreshold | None,
 ) -> ConversationState:
-    """Return the state after the removal of the newest message, and of the summaries that covered it.
+    """Return the state after the newest message was removed with the summaries that covered it, or an append or a summary undone.
 
     Args:
         state: the conversation before the removal.
-        removed: the deleted messages: first the summaries, last the newest message.
-        restored: the messages that returned to the model's view when those summaries were deleted, including those that
-            were deleted afterwards.
-        freed: how many ids were known only because one of those summaries had deleted their messages.
+        removed: the deleted messages.
+        restored: the messages that returned to the model's view when summaries were deleted, including those that were
+            deleted afterwards.
+        freed: how many ids were known only because one of the summaries had deleted their messages.
         now: the time of the change, UTC.
         threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
     """
-    return rewritten(
+    return _rewritten(
         state,
         gone=removed,
         come=restored,
@@ -323,7 +323,7 @@ def is_due(conversation: Conversation, threshold: WorkThreshold | None) -> bool:
     return threshold is not None and threshold.is_reached_by(conversation)
 
 
-def rewritten(
+def _rewritten(
     state: ConversationState,
     *,
     gone: Sequence[InView],

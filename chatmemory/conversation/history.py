@@ -47,7 +47,7 @@ from chatmemory.conversation.messages import (
     SummarizationMetadata,
     TimestampRange,
 )
-from chatmemory.conversation.undoing import Held, restored_from, without_newest
+from chatmemory.conversation.undoing import Held, restored_from
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.input.json_value import from_json, to_json
 
@@ -277,8 +277,13 @@ class History:
         entries = _by_id(
             entry for entry in {**self.entries, **_by_id(back)}.values() if entry.version != version
         )
-        state = without_newest(
-            self.state, [entry.counted for entry in added], [entry.counted for entry in back], undo
+        state = decide_removal(
+            self.state,
+            [entry.counted for entry in added],
+            [entry.counted for entry in back],
+            freed=0,
+            now=undo.now,
+            threshold=undo.threshold,
         )
         summaries = tuple(made for made in self.summaries if made.summary_message_id != summary)
         return self._changed(state, undo.now, entries=entries, summaries=summaries)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from attrs import evolve
 
 from chatmemory.access.principal import Principal
-from chatmemory.conversation.changes import ConversationState, InView, decide_removal, is_due
+from chatmemory.conversation.changes import ConversationState, is_due
 from chatmemory.conversation.forks import ForkPoint
 from chatmemory.conversation.message_repository import Undo
 from chatmemory.conversation.messages import Undone, UndoneAction
@@ -82,20 +82,6 @@ def refusal_of_undo(
 def gone(state: ConversationState, reason: str = GONE) -> NotUndoableError:
     """Return the error of an undo whose content cannot be restored, for this *reason*."""
     return NotUndoableError(state.conversation.conversation_id, state.conversation.version, reason)
-
-
-def without_newest(
-    state: ConversationState, removed: Sequence[InView], restored: Sequence[InView], undo: Undo
-) -> ConversationState:
-    """Return the state without the messages that the newest change has added.
-
-    Args:
-        state: the conversation before the undo.
-        removed: the messages of an append, or one summary.
-        restored: the messages that this summary covers, which return to the model's view.
-        undo: the request.
-    """
-    return decide_removal(state, removed, restored, freed=0, now=undo.now, threshold=undo.threshold)
 
 
 def restored_from(

@@ -25,7 +25,6 @@ from chatmemory.conversation.undoing import (
     refusal_of_undo,
     restored_from,
     undone_of,
-    without_newest,
 )
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import (
@@ -217,7 +216,9 @@ async def _without_newest(
     last = before[0]["seq"] if before else 0
     removed = await connection.fetch(DELETE_BEHIND, key, last)
     restored = (await uncover(connection, key, newest["id"]))[0] if is_summary else ()
-    return without_newest(state, in_view(removed), in_view(restored), undo)
+    return decide_removal(
+        state, in_view(removed), in_view(restored), freed=0, now=undo.now, threshold=undo.threshold
+    )
 
 
 async def _restored(

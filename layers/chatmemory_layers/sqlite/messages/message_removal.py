@@ -24,7 +24,6 @@ from chatmemory.conversation.undoing import (
     refusal_of_undo,
     restored_from,
     undone_of,
-    without_newest,
 )
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import (
@@ -209,7 +208,7 @@ def _without_newest(transaction: Transaction, row: ConversationRow, undo: Undo) 
     deleting = {"conversation_key": row.key, "seq": last}
     removed = [InView(*each) for each in transaction.execute(DELETE_BEHIND, deleting).fetchall()]
     restored = uncover(transaction, row.key, summary_id)[0] if role == "summary" else ()
-    return without_newest(row.state, removed, restored, undo)
+    return decide_removal(row.state, removed, restored, freed=0, now=undo.now, threshold=undo.threshold)
 
 
 def _restore(transaction: Transaction, row: ConversationRow, held: Held, undo: Undo) -> ConversationState:
