@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Never, final
 
-from chatmemory.effect import Do, Effect, Layer
+from chatmemory.effect import Effect, Layer
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
 from chatmemory.pastchats.formats.history_format import KnownRoot
 from chatmemory.pastchats.indexing.history_files import (
@@ -131,24 +131,14 @@ class LocalFiles:
         return iter((found,))
 
 
-def _without_our_own(settings: PastChatsSettings, confinement: Confinement | None = None) -> LocalFiles:
-    path = store_path(settings)
-    return LocalFiles((os.fspath(path), os.path.realpath(path)), confinement)
+def confined_files(confinement: Confinement | None) -> Layer[HistoryFilesTag, Never, PastChatsSettingsTag]:
+    """Return a layer of the files inside *confinement*, without the index itself; None: of all files of this machine."""
+
+    def files(settings: PastChatsSettings) -> HistoryFiles:
+        path = store_path(settings)
+        return LocalFiles((os.fspath(path), os.path.realpath(path)), confinement)
+
+    return Layer.effect(HistoryFilesTag, PastChatsSettingsTag.get().map(files), needs=(PastChatsSettingsTag,))
 
 
-@Effect.gen
-async def _of_settings(do: Do[Never, PastChatsSettingsTag]) -> HistoryFiles:
-    return _without_our_own(do.service(PastChatsSettingsTag))
-
-
-def confined_files(confinement: Confinement) -> Layer[HistoryFilesTag, Never, PastChatsSettingsTag]:
-    """Leave out the files outside *confinement*."""
-
-    @Effect.gen
-    async def confined(do: Do[Never, PastChatsSettingsTag]) -> HistoryFiles:
-        return _without_our_own(do.service(PastChatsSettingsTag), confinement)
-
-    return Layer.effect(HistoryFilesTag, confined(), needs=(PastChatsSettingsTag,))
-
-
-local_files: Final = Layer.effect(HistoryFilesTag, _of_settings(), needs=(PastChatsSettingsTag,))
+local_files: Final = confined_files(None)
