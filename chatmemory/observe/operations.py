@@ -24,10 +24,11 @@ from chatmemory.conversation.messages import (
     MessagePage,
     Undone,
 )
-from chatmemory.effect import Context, CurrentSpan, Do, Effect, Exit, Failure, Layer, Outcome
+from chatmemory.effect import Context, CurrentSpan, Effect, Exit, Failure, Layer, Outcome, Success
+from chatmemory.effect.key import TagOf
 from chatmemory.effect.outcome import exit_from_exception, exit_from_outcome
 from chatmemory.effect.services.clock import Clock, ClockTag
-from chatmemory.errors import AddError, MemoryChangeError, PastChatsError, ReadError
+from chatmemory.errors import ServiceError
 from chatmemory.longterm.contract import LongTermMemory, LongTermMemoryService
 from chatmemory.longterm.memories import ForgetReceipt, MemoryPage, ReEmbedReport, RememberReport, UseReport
 from chatmemory.longterm.recall.recall import Recall
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import Meter
     from opentelemetry.trace import Tracer
 
+Id = TypeVar("Id")
 S = TypeVar("S")
 
-ServiceError: TypeAlias = AddError | ReadError | MemoryChangeError | PastChatsError
 Facts: TypeAlias = Mapping[str, str | int]
 NumbersOf: TypeAlias = Callable[[object], Facts]
 
@@ -203,31 +204,23 @@ def _describe(span: OpenTelemetrySpan, operation: str, conversation_id: str | No
         span.set_attributes({OPERATION: CONVENTIONAL[operation]})
 
 
-def observe(service: S, contract: type, clock: Clock, numbers_of: NumbersOf) -> S:
-    """Return *service*, wrapped if a tracer or a debug log is set up."""
-    tracer = active_tracer()
-    if tracer is None and not log.isEnabledFor(logging.DEBUG):
-        return service
-    # The wrapper has every operation of the service, but a type checker cannot see that.
-    return cast("S", Observed(service, contract, clock, tracer, numbers_of))
+def observing(tag: TagOf[Id, S], contract: type, numbers_of: NumbersOf) -> Layer[Id, Never, Id]:
+    """Return a layer that wraps the service of *tag*, whose Protocol is *contract*, if a tracer or a debug log is set up."""
+
+    async def make(context: Context[Id]) -> Outcome[S, Never]:
+        service, tracer = context.get(tag), active_tracer()
+        if tracer is None and not log.isEnabledFor(logging.DEBUG):
+            return Success(service)
+        # The wrapper has every operation of the service, but a type checker cannot see that.
+        return Success(cast("S", Observed(service, contract, context.get(ClockTag), tracer, numbers_of)))
+
+    return Layer.effect(tag, Effect.in_context(make), needs=[tag])
 
 
-@Effect.gen
-async def _observe_chat_memory(do: Do[Never, ChatMemoryService]) -> ChatMemory:
-    return observe(do.service(ChatMemoryService), ChatMemory, do.service(ClockTag), numbers_of)
-
-
-@Effect.gen
-async def _observe_long_term_memory(do: Do[Never, LongTermMemoryService]) -> LongTermMemory:
-    return observe(do.service(LongTermMemoryService), LongTermMemory, do.service(ClockTag), numbers_of)
-
-
-observed = Layer.effect(ChatMemoryService, _observe_chat_memory(), needs=[ChatMemoryService])
+observed = observing(ChatMemoryService, ChatMemory, numbers_of)
 """The provided chat memory, observed if a tracer or a debug log is set up."""
 
-observed_long_term = Layer.effect(
-    LongTermMemoryService, _observe_long_term_memory(), needs=[LongTermMemoryService]
-)
+observed_long_term = observing(LongTermMemoryService, LongTermMemory, numbers_of)
 """The provided long-term memory, observed if a tracer or a debug log is set up."""
 
 

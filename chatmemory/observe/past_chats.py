@@ -1,12 +1,8 @@
 """Spans and log records of the operations on past chats, as ``operations.py`` makes them for memories."""
 
-from typing import Never
-
 from attrs import asdict
 
-from chatmemory.effect import Do, Effect, Layer
-from chatmemory.effect.services.clock import ClockTag
-from chatmemory.observe.operations import Facts, numbers_of, observe
+from chatmemory.observe.operations import Facts, numbers_of, observing
 from chatmemory.pastchats.contract import PastChats, PastChatsIndex, PastChatsIndexService, PastChatsService
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.pastchats.past_chats import IndexReport, PastConversationPage, PastTurnPage
@@ -31,20 +27,8 @@ def past_numbers_of(value: object) -> Facts:
             return numbers_of(value)
 
 
-@Effect.gen
-async def _observe_past_chats(do: Do[Never, PastChatsService]) -> PastChats:
-    return observe(do.service(PastChatsService), PastChats, do.service(ClockTag), past_numbers_of)
-
-
-@Effect.gen
-async def _observe_past_chats_index(do: Do[Never, PastChatsIndexService]) -> PastChatsIndex:
-    return observe(do.service(PastChatsIndexService), PastChatsIndex, do.service(ClockTag), past_numbers_of)
-
-
-observed_past_chats = Layer.effect(PastChatsService, _observe_past_chats(), needs=[PastChatsService])
+observed_past_chats = observing(PastChatsService, PastChats, past_numbers_of)
 """The provided past chats, observed if a tracer or a debug log is set up."""
 
-observed_past_chats_index = Layer.effect(
-    PastChatsIndexService, _observe_past_chats_index(), needs=[PastChatsIndexService]
-)
+observed_past_chats_index = observing(PastChatsIndexService, PastChatsIndex, past_numbers_of)
 """The provided index of past chats, observed if a tracer or a debug log is set up."""
