@@ -54,7 +54,7 @@ from chatmemory.effect.outcome import (
     Outcome,
     Success,
     as_outcome,
-    value_or_raise,
+    exception_of,
 )
 from chatmemory.effect.suspended import run_without_waiting
 
@@ -510,7 +510,9 @@ class Effect(Container["Effect[Any, Any, Any]", A_co, E_co, R_co], Subtractable,
                 raised as it is.
         """
         outcome = await self
-        return outcome.unwrap() if type(outcome) is Success else value_or_raise(outcome)
+        if type(outcome) is Success:
+            return outcome.unwrap()
+        raise exception_of(outcome.failure())
 
     async def run(self: Effect[A, E]) -> Outcome[A, E]:
         """Await the effect, where a coroutine or a coroutine function is wanted: ``start_soon(effect.run)``."""

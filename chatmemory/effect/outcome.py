@@ -200,17 +200,6 @@ def exit_from_exception(exception: BaseException) -> Failure[Die | Interrupt]:
     return Failure(Interrupt())
 
 
-def value_or_raise(outcome: Outcome[A, object]) -> A:
-    """Return the value of *outcome*.
-
-    Raises:
-        EffectFailed: it is a failure; ``error`` holds it.  A failure that is itself an exception is raised as it is.
-    """
-    if type(outcome) is Success:
-        return outcome.unwrap()
-    raise exception_of(outcome.failure())
-
-
 def exception_of(error: object) -> Exception:
     """Return the exception to raise for the failure *error*: *error* itself if it is an exception."""
     return error if isinstance(error, Exception) else EffectFailed(error)
