@@ -229,7 +229,7 @@ def is_whole(exchange: Exchange) -> bool:
     if caller.role == "tool":
         return False
     calls = _calls(caller)
-    answers = [_answered_call(result) for result in results]
+    answers = [_first_of(result, ANSWERED_CALL) for result in results]
     if not any(answers):  # results without the id of a call are matched by their number
         return not calls or len(results) == len(calls)
     return not calls or Counter(answers) == Counter(calls)
@@ -241,10 +241,6 @@ def _calls(message: ContextMessage) -> list[Json]:
     if not isinstance(calls, Sequence) or isinstance(calls, str):
         return []
     return [call.get("id") if isinstance(call, Mapping) else None for call in calls]
-
-
-def _answered_call(message: ContextMessage) -> Json:
-    return _first_of(message, ANSWERED_CALL)
 
 
 def _first_of(message: ContextMessage, names: Sequence[str]) -> Json:

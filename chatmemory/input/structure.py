@@ -49,11 +49,9 @@ def structure(data: object, kind: type[T], *, path: str = "$") -> Outcome[T, Dat
     return _by_our_rules(structure_settings(kind, data, path, converter=_converter()))
 
 
-def structure_parameters(
-    parameters: Mapping[str, str], kind: type[T], *, path: str = "$.query"
-) -> Outcome[T, DataValidationError]:
+def structure_parameters(parameters: Mapping[str, str], kind: type[T]) -> Outcome[T, DataValidationError]:
     """Return *parameters*, whose values are all text, as a *kind*; numbers and instants are parsed."""
-    return _by_our_rules(structure_settings(kind, parameters, path, converter=_parameter_converter()))
+    return _by_our_rules(structure_settings(kind, parameters, "$.query", converter=_parameter_converter()))
 
 
 def unstructure(value: object) -> Json:

@@ -1,6 +1,5 @@
 """``Correcting``: gives a memory other fields, or a successor."""
 
-import json
 from typing import Final, final
 
 from attrs import evolve, frozen
@@ -16,7 +15,7 @@ from chatmemory.errors import (
     memory_error,
 )
 from chatmemory.input.choices import given
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import same_json, to_json
 from chatmemory.input.rules import refuse
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
@@ -94,12 +93,8 @@ class Correcting:
 
 
 def _say_the_same(one: NewMemory, other: NewMemory) -> bool:
-    return one == other and _as_json(one.value) == _as_json(other.value)
-
-
-def _as_json(value: Json) -> str:
     # In Python 1, 1.0 and True are equal, in JSON they are not.
-    return json.dumps(value, sort_keys=True, default=dict)
+    return one == other and same_json(to_json(one.value), to_json(other.value))
 
 
 def _was_changed(error: MemoryChangeError) -> bool:

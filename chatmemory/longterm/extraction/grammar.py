@@ -22,6 +22,9 @@ Vocabulary: TypeAlias = Mapping[str, str]
 NAMES: Final[Mapping[Language, str]] = {"en": "english", "zh": "chinese"}
 """How the names of the files of a language begin; other languages have none."""
 
+EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
+"""The characters around a value that do not belong to it."""
+
 _WORD: Final = re.compile(r"(?<!\(\?)(?<!\(\?P)<([^<>]+)>")
 CONFIDENCE: Final[Mapping[str, float]] = {
     "stated": 0.9,  # a statement of speakers about themselves; spec 002 asks for at least 0.8

@@ -12,7 +12,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.grammar import Grammar, Rule, grammar_of, table
+from chatmemory.longterm.extraction.grammar import EDGES, Grammar, Rule, grammar_of, table
 from chatmemory.longterm.extraction.memory_extractor import Evidence, Language, ProposedMemory, Speaker
 from chatmemory.longterm.extraction.statements import Clause, statements
 
@@ -21,7 +21,6 @@ LONGEST_VALUE: Final = 80  # characters; a longer value was not understood
 UNSURE: Final = 0.3  # subtracted when the speaker says "maybe"; 0.9 becomes 0.6
 NO_TOPIC: Final = 0.1  # subtracted when the topic of the value is not known
 
-_EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
 _ANY: Final = r"(?P<t{number}>(?<![A-Za-z0-9])(?:{topic.latin})(?![A-Za-z0-9]){chinese})"
 
 
@@ -80,7 +79,7 @@ def _matches(read: str, clause: Clause, role: Speaker) -> Iterator[tuple[Rule, s
             key
             and value
             and not grammar.vague.fullmatch(value)
-            and not any(_overlap(words, one) for one in taken)
+            and not any(words.start < one.stop and one.start < words.stop for one in taken)
         ):
             taken.append(words)
             yield rule, key, words
@@ -98,9 +97,9 @@ def _trimmed(found: re.Match[str], grammar: Grammar) -> range:
     value = found["value"]
     if tail := grammar.tail.search(value):
         value = value[: tail.start()]
-    value = value[:LONGEST_VALUE].rstrip(_EDGES)
+    value = value[:LONGEST_VALUE].rstrip(EDGES)
     stop = start + len(value)
-    return range(start + len(value) - len(value.lstrip(_EDGES)), stop)
+    return range(start + len(value) - len(value.lstrip(EDGES)), stop)
 
 
 def _key(rule: Rule, value: str, clause: Clause) -> str:
@@ -119,10 +118,6 @@ def _confidence(rule: Rule, key: str, clause: Clause) -> float:
     if key == rule.otherwise:
         confidence -= NO_TOPIC
     return round(confidence, 2)
-
-
-def _overlap(one: range, other: range) -> bool:
-    return one.start < other.stop and other.start < one.stop
 
 
 @final

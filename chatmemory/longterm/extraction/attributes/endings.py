@@ -52,7 +52,7 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
         over = _over(passage, clauses, grammar, known)
         if over is None or (over.partition(":")[0] not in _ABOUT_OTHERS and _is_of_others(clauses, grammar)):
             continue
-        if over == "relationship" and _is_their_love(clauses):
+        if over == "relationship" and any(map(in_any_language("no_partner").search, clauses)):
             continue
         memory = known[over]
         if all(_is_done_by_another(clause, memory) for clause in clauses):
@@ -111,10 +111,6 @@ def _is_done_by_another(clause: str, memory: Memory) -> bool:
         return False
     who = (doer["who"] or doer["谁"]).casefold()
     return who not in memory.content.casefold()
-
-
-def _is_their_love(clauses: Iterable[str]) -> bool:
-    return any(in_any_language("no_partner").search(clause) for clause in clauses)
 
 
 def _over(

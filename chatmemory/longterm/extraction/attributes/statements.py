@@ -18,13 +18,12 @@ from chatmemory.longterm.extraction.attributes.grammar import (
     attribute_grammar_of,
 )
 from chatmemory.longterm.extraction.attributes.names import one_spelling
-from chatmemory.longterm.extraction.grammar import grammar_of
+from chatmemory.longterm.extraction.grammar import EDGES, grammar_of
 from chatmemory.longterm.extraction.memory_extractor import Evidence, ProposedMemory
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
 
 STATED_ATTRIBUTE: Final = 0.8  # the confidence in what these rules alone have read
-_EDGES: Final = " \t,.，。、:：;；!！?？\"'“”「」《》()（）`"
 
 
 @final
@@ -146,7 +145,7 @@ def _stated(passage: Passage, grammar: AttributeGrammar) -> Iterator[AttributeSt
     places = sorted(found)
     for place, behind in pairwise([*places, len(passage.text)]):
         begin = place if place != places[0] else 0
-        said = passage.said[begin:behind].strip(_EDGES + "-–—")
+        said = passage.said[begin:behind].strip(EDGES + "-–—")
         yield evolve(found[place], passage=evolve(passage, said=said))
 
 
@@ -178,7 +177,7 @@ def _matched(passage: Passage, rule: AttributeRule, grammar: AttributeGrammar) -
 
 def _trimmed(value: str, grammar: AttributeGrammar) -> str:
     tail = grammar.tail.search(value)
-    return (value[: tail.start()] if tail and tail.start() else value).strip(_EDGES)
+    return (value[: tail.start()] if tail and tail.start() else value).strip(EDGES)
 
 
 def clause_around(text: str, start: int, end: int, grammar: AttributeGrammar) -> str:
@@ -225,7 +224,7 @@ def is_of_another(before: str, grammar: AttributeGrammar) -> bool:
 
 
 def _qualifier(found: re.Match[str], value: str, rule: AttributeRule) -> str:
-    of = (found.groupdict().get("of") or "").strip(_EDGES).casefold().removesuffix("'s")
+    of = (found.groupdict().get("of") or "").strip(EDGES).casefold().removesuffix("'s")
     if rule.named:
         return value.casefold()
     return one_spelling(of)
