@@ -79,11 +79,9 @@ def _is_little(texts: Sequence[str]) -> bool:
     return len(texts) <= INLINE_TEXTS and sum(map(len, texts)) <= INLINE_CHARACTERS
 
 
-def _load_hashed() -> Vectors:
-    return composite.hashed_rows
-
-
-hashed: Final = Layer.succeed(EmbedderTag, LocalEmbedder(HASHED_MODEL, _load_hashed, is_quick=True))
+hashed: Final = Layer.succeed(
+    EmbedderTag, LocalEmbedder(HASHED_MODEL, lambda: composite.hashed_rows, is_quick=True)
+)
 
 
 def _load_static() -> Vectors:

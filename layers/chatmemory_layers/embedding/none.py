@@ -16,16 +16,12 @@ class NoEmbedder:
     """Fails every call with *reason*, which comes from the configuration."""
 
     reason: EmbeddingError
+    similarity_threshold: float = USUAL_THRESHOLD
 
     @property
     def model(self) -> str:
         """A name for errors; no vector has this model."""
         return self.reason.model
-
-    @property
-    def similarity_threshold(self) -> float:
-        """The usual threshold, which is never used."""
-        return USUAL_THRESHOLD
 
     def unavailability(self) -> EmbeddingError:
         """Return the reason."""

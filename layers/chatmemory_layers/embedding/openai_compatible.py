@@ -40,11 +40,7 @@ class EndpointEmbedder:
     endpoint: Endpoint
     model: str
     batch_size: int
-
-    @property
-    def similarity_threshold(self) -> float:
-        """The usual similarity threshold, because nothing is known about the model."""
-        return USUAL_THRESHOLD
+    similarity_threshold: float = USUAL_THRESHOLD  # nothing is known about the model
 
     def unavailability(self) -> None:
         """Return None: only a request shows whether the endpoint embeds."""

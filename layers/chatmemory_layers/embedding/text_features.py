@@ -122,11 +122,6 @@ def _hash(feature: str) -> int:
     return zlib.crc32(feature.encode())
 
 
-def static_part(text: str) -> str:
-    """Return *text* without the scripts that the rows do not know."""
-    return text if text.isascii() else re.sub(CJK_RUN, " ", text)
-
-
 def hashed_share(text: str) -> float:
     """Return the share of the features in the cosine: small for Latin, half for Chinese, 1 for other scripts."""
     if text.isascii():
@@ -216,6 +211,6 @@ def static_pieces(pieces: WordPiece, text: str) -> tuple[list[int], list[float] 
     # Imported late: a process that reads only English does not need it.
     from chatmemory_layers.embedding.chinese_glosses import chinese_glosses
 
-    places = pieces.places(static_part(text))
+    places = pieces.places(re.sub(CJK_RUN, " ", text))
     glossed, weights = chinese_glosses().pieces(text)
     return places + glossed, [1.0] * len(places) + weights

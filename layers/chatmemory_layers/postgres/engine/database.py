@@ -118,7 +118,8 @@ class Database:
         self._kept = Kept()
         self._groups: dict[GroupedWork[Any, Any, Any], Groups] = {}
         self._writes: set[asyncio.Task[Any]] = set()
-        self._writers = asyncio.Semaphore(_most_writers(settings.pool_size))
+        most = settings.pool_size - 1 if settings.pool_size >= _LEAST_SHARED else settings.pool_size
+        self._writers = asyncio.Semaphore(most)
 
     def read(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
@@ -396,10 +397,6 @@ class Database:
             raise
         finally:
             await pool.release(connection)
-
-
-def _most_writers(pool_size: int) -> int:
-    return pool_size if pool_size < _LEAST_SHARED else pool_size - 1
 
 
 def _met_another(outcome: Outcome[object, object]) -> bool:
