@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Never
 
 import anyio
 import pytest
@@ -13,7 +12,7 @@ from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunnerTag
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import SkillExecutionError
-from chatmemory.longterm.extraction.extractors import memory_extractor, rule_extractor, skill_extractor
+from chatmemory.longterm.extraction.extractors import memory_extractor, rule_extractor
 from chatmemory.longterm.extraction.memory_extractor import (
     Evidence,
     Extraction,
@@ -53,12 +52,10 @@ def answer(*memories: object) -> str:
 
 @asynccontextmanager
 async def extractor(
-    runner: Layer[SkillRunnerTag],
-    settings: ExtractionSettings = BY_SKILL,
-    layer: Layer[MemoryExtractorTag, Never, SkillRunnerTag | ExtractionSettingsTag] = memory_extractor,
+    runner: Layer[SkillRunnerTag], settings: ExtractionSettings = BY_SKILL
 ) -> AsyncGenerator[MemoryExtractor]:
     given = runner | Layer.succeed(ExtractionSettingsTag, settings)
-    async with ManagedRuntime(given >> layer) as runtime:
+    async with ManagedRuntime(given >> memory_extractor) as runtime:
         yield await runtime.service(MemoryExtractorTag)
 
 
@@ -238,7 +235,7 @@ async def test_the_settings_choose_the_extractor() -> None:
     skills = Stub(SkillRunnerTag, run=[answer(TEA)])
     async with extractor(skills.layer, ExtractionSettings()) as asked:
         assert (await asked.extract(TEXT).or_raise()).extractor == "rules"
-    async with extractor(skills.layer, ExtractionSettings(), skill_extractor) as asked:
+    async with extractor(skills.layer) as asked:
         assert (await asked.extract(TEXT).or_raise()).extractor == "memory-extraction"
     assert skills.calls.methods == ["run"]
 

@@ -1,4 +1,4 @@
-"""The extractors as layers: by rules, by a skill, or as ``memory.extraction.extractor`` says.
+"""The extractors as layers: by rules, or as ``memory.extraction.extractor`` says.
 
 ``rules.py`` finds memories by rules, ``skill.py`` asks a skill.  To use your own extractor, replace these layers by one
 that provides ``MemoryExtractorTag``.
@@ -16,7 +16,6 @@ from chatmemory.longterm.extraction.memory_extractor import (
     Extraction,
     MemoryExtractor,
     MemoryExtractorTag,
-    ProposedMemory,
     Speaker,
 )
 from chatmemory.longterm.extraction.rules import extract_by_rules
@@ -38,24 +37,11 @@ class RuleExtractor(MemoryExtractor):
     def extract(self, content: str, *, role: Speaker = "user") -> Effect[Extraction]:
 
         def extract() -> Extraction:
-            return Extraction(_found(content, role), RULES)
+            proposals = extract_by_rules(content, role=role)
+            found = with_attributes(content, proposals) if role == "user" else proposals
+            return Extraction(found, RULES)
 
         return Effect.sync(extract) if len(content) <= SHORT else in_worker_thread(extract)
-
-
-def _found(content: str, role: Speaker) -> tuple[ProposedMemory, ...]:
-    proposals = extract_by_rules(content, role=role)
-    return with_attributes(content, proposals) if role == "user" else proposals
-
-
-@Effect.gen
-async def _by_skill(do: Do[Never, SkillRunnerTag | ExtractionSettingsTag]) -> MemoryExtractor:
-    return SkillExtractor(
-        skills=do.service(SkillRunnerTag),
-        rules=RuleExtractor(),
-        clock=do.service(ClockTag),
-        settings=do.service(ExtractionSettingsTag),
-    )
 
 
 @Effect.gen
@@ -65,15 +51,17 @@ async def _by_settings(do: Do[Never, SkillRunnerTag | ExtractionSettingsTag]) ->
         case "rules":
             return RuleExtractor()
         case "skill":
-            return await do(_by_skill())
+            return SkillExtractor(
+                skills=do.service(SkillRunnerTag),
+                rules=RuleExtractor(),
+                clock=do.service(ClockTag),
+                settings=settings,
+            )
         case _:
             assert_never(settings.extractor)
 
 
 rule_extractor: Final = Layer.succeed(MemoryExtractorTag, RuleExtractor())
-skill_extractor: Final = Layer.effect(
-    MemoryExtractorTag, _by_skill(), needs=[SkillRunnerTag, ExtractionSettingsTag]
-)
 memory_extractor: Final = Layer.effect(
     MemoryExtractorTag, _by_settings(), needs=[SkillRunnerTag, ExtractionSettingsTag]
 )
