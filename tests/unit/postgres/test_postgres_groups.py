@@ -24,7 +24,7 @@ from chatmemory.longterm.repository_values import Forgetting, MemoryListing
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.groups import MOST_IN_A_GROUP
-from chatmemory_layers.postgres.engine.row_locks import Place, items_row
+from chatmemory_layers.postgres.engine.row_locks import ITEMS, Place
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
@@ -216,7 +216,7 @@ async def test_a_lock_that_is_not_given_costs_all_who_wait_one_timeout_together(
             return await attempt(operation, owner, work)
 
         monkeypatch.setattr(impatient, "_attempt", counted)
-        await other.execute(database._begin(Place("items", row=items_row)))
+        await other.execute(database._begin(ITEMS))
         items = PostgresItemRepository(impatient)
         puts = [ItemPut(named(number), "1") for number in range(30)]
         outcomes = await asyncio.gather(*(items.write((put,), now=NOW) for put in puts))

@@ -37,9 +37,6 @@ SELECT FROM memory_user WHERE user_key = '{key}'::uuid FOR UPDATE;
 """
 # A row of the table of migrations, which every server has.
 _OF_THE_STORE: Final = "SELECT FROM chatmemory_migration WHERE number = {} FOR UPDATE;"
-_STEP_OF_ITEMS: Final = 3
-_STEP_OF_LOG: Final = 10
-_STEP_OF_TREES: Final = 14
 
 MEMORIES_OF: Final = "memories of "
 """The prefix of the name of an owner of memories; the name of the user follows."""
@@ -63,6 +60,21 @@ class Place(str):
         place.row = row
         place.first = first
         return place
+
+
+def _place_of_the_store(owner: str, *, step: int) -> Place:
+    """Return an owner of writes whose row is that of a step of the schema."""
+    return Place(owner, row=lambda _: _OF_THE_STORE.format(step))
+
+
+ITEMS: Final = _place_of_the_store("items", step=3)
+"""One writer of items writes at a time."""
+
+LOG: Final = _place_of_the_store("the log", step=10)
+"""One program prunes the log at a time."""
+
+TREES: Final = _place_of_the_store("trees of conversations", step=14)
+"""One write of several conversations happens at a time."""
 
 
 def conversation_place(conversation_id: str) -> Place:
@@ -104,21 +116,6 @@ def user_row(owner: str) -> str:
     name = owner.removeprefix(MEMORIES_OF)
     key = user_key(name)
     return _USER.format(key=key, name=quoted(name), salt=term_salt(key))
-
-
-def items_row(_: str) -> str:
-    """Return the statement that locks the row which one writer of items holds at a time."""
-    return _OF_THE_STORE.format(_STEP_OF_ITEMS)
-
-
-def log_row(_: str) -> str:
-    """Return the statement that locks the row which one program that prunes the log holds at a time."""
-    return _OF_THE_STORE.format(_STEP_OF_LOG)
-
-
-def trees_row(_: str) -> str:
-    """Return the statement that locks the row which one write of several conversations holds at a time."""
-    return _OF_THE_STORE.format(_STEP_OF_TREES)
 
 
 def quoted(text: str) -> str:

@@ -20,7 +20,7 @@ from chatmemory.events.event_log import (
 )
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.database import Database
-from chatmemory_layers.postgres.engine.row_locks import Place, log_row
+from chatmemory_layers.postgres.engine.row_locks import LOG
 from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sql.rows import event_of
 
@@ -179,9 +179,6 @@ async def _prune_some(connection: Connection, before: datetime) -> Outcome[tuple
     return Success((sum(counts[:-1]), max(counts) < MOST_AT_ONCE))
 
 
-_LOG: Final = Place("the log", row=log_row)
-
-
 @final
 @frozen
 class PostgresEventLog(EventLog):
@@ -207,7 +204,7 @@ class PostgresEventLog(EventLog):
     async def prune(self, do: Do[RepositoryError], before: datetime, /) -> int:
         pruned = 0
         while True:
-            some, is_all = await do(self.database.write("prune the log", _LOG, _prune_some, before))
+            some, is_all = await do(self.database.write("prune the log", LOG, _prune_some, before))
             pruned += some
             if is_all:
                 return pruned

@@ -38,7 +38,7 @@ from chatmemory.items.item_repository import (
 from chatmemory_layers.postgres.engine.connection import PLANNED_EACH_TIME, Connection, Row
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
 from chatmemory_layers.postgres.engine.groups import GroupedWork
-from chatmemory_layers.postgres.engine.row_locks import Place, items_row
+from chatmemory_layers.postgres.engine.row_locks import ITEMS
 from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.events.noted_events import note_items
@@ -150,7 +150,6 @@ SELECT item_key, vector FROM item JOIN item_passage USING (root_key, name_hash) 
 SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {_NAMED}"
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 # All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
-_ITEMS: Final = Place("items", row=items_row)
 _Work: TypeAlias = Callable[[Connection], Coroutine[Any, Any, Outcome[Any, Any]]]
 
 
@@ -169,10 +168,10 @@ class PostgresItemRepository(ItemRepository):
     def undo(
         self, name: ItemName, /, *, now: datetime
     ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
-        return self.database.write("undo a change of an item", _ITEMS, _undo, name, now=now)
+        return self.database.write("undo a change of an item", ITEMS, _undo, name, now=now)
 
     def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
-        return self.database.write("forget items", _ITEMS, _forget, names)
+        return self.database.write("forget items", ITEMS, _forget, names)
 
     def search(
         self, search: ItemSearch, /, *, now: datetime
@@ -185,10 +184,10 @@ class PostgresItemRepository(ItemRepository):
         return self.database.read("list namespaces", _namespaces, prefix, now=now)
 
     def refresh(self, names: tuple[ItemName, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        return self.database.write("refresh items", _ITEMS, _refresh, names, now=now)
+        return self.database.write("refresh items", ITEMS, _refresh, names, now=now)
 
     def sweep(self, *, now: datetime) -> Effect[int, RepositoryError]:
-        return self.database.write("sweep items", _ITEMS, _sweep, now=now)
+        return self.database.write("sweep items", ITEMS, _sweep, now=now)
 
     def read(
         self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
@@ -197,10 +196,10 @@ class PostgresItemRepository(ItemRepository):
         return self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
-        return self.database.write_together(_ITEMS, _WRITES, partial(_write, puts=puts, now=now))
+        return self.database.write_together(ITEMS, _WRITES, partial(_write, puts=puts, now=now))
 
     def change(self, steps: Callable[[], ItemChange[A]], *, now: datetime) -> Effect[A, RepositoryError]:
-        return self.database.write_together(_ITEMS, _CHANGES, partial(_change, steps=steps, now=now))
+        return self.database.write_together(ITEMS, _CHANGES, partial(_change, steps=steps, now=now))
 
 
 item_repository = Layer.effect(

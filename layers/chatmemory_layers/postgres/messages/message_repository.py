@@ -4,7 +4,7 @@ Its methods are implemented in ``message_writes.py``, ``message_removal.py``, ``
 """
 
 from datetime import datetime
-from typing import Final, final
+from typing import final
 
 from attrs import frozen
 
@@ -44,7 +44,7 @@ from chatmemory.errors import (
     VersionConflictError,
 )
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.row_locks import Place, conversation_place, trees_row
+from chatmemory_layers.postgres.engine.row_locks import TREES, conversation_place
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.messages import (
@@ -55,8 +55,6 @@ from chatmemory_layers.postgres.messages import (
     message_writes,
 )
 from chatmemory_layers.postgres.messages.append_groups import APPENDS
-
-_TREES: Final = Place("trees of conversations", row=trees_row)
 
 
 @final
@@ -162,7 +160,7 @@ class PostgresMessageRepository(MessageRepository):
     ) -> Effect[ClearReport | None, AccessDeniedError | RepositoryError]:
         if with_branches:
             return self.database.write(
-                "clear messages", _TREES, message_writes.clear_tree, conversation_id, now=now
+                "clear messages", TREES, message_writes.clear_tree, conversation_id, now=now
             )
         place = conversation_place(conversation_id)
         return self.database.write("clear messages", place, message_writes.clear, conversation_id, now=now)
