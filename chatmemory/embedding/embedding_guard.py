@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 @final
 @define(eq=False)
-class GuardedEmbedder:
+class GuardedEmbedder(Embedder):
     """Embeds with *embedder* while it works.
 
     After a failure the embedder is not called for *pause_seconds*.  Then one caller tries it again, while all others
@@ -59,12 +59,10 @@ class GuardedEmbedder:
 
     @property
     def model(self) -> str:
-        """The name of the embedder's model."""
         return self.embedder.model
 
     @property
     def similarity_threshold(self) -> float:
-        """The threshold of the embedder."""
         return self.embedder.similarity_threshold
 
     def unavailability(self) -> EmbeddingError | None:
@@ -152,7 +150,7 @@ guarded = Layer.effect(EmbedderTag, _guard(), needs=[EmbedderTag, EmbeddingSetti
 
 @final
 @frozen
-class TimedEmbedder:
+class TimedEmbedder(Embedder):
     """Embeds with *embedder*, which may take *seconds* for each *batch_size* texts."""
 
     embedder: Embedder
@@ -161,16 +159,13 @@ class TimedEmbedder:
 
     @property
     def model(self) -> str:
-        """The name of the embedder's model."""
         return self.embedder.model
 
     @property
     def similarity_threshold(self) -> float:
-        """The threshold of the embedder."""
         return self.embedder.similarity_threshold
 
     def unavailability(self) -> EmbeddingError | None:
-        """Return why the embedder cannot work; None: it can work."""
         return self.embedder.unavailability()
 
     def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:

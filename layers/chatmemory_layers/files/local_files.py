@@ -24,7 +24,7 @@ from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 
 
 @final
-class LocalFiles:
+class LocalFiles(HistoryFiles):
     """Finds and opens files.
 
     Args:
@@ -41,15 +41,12 @@ class LocalFiles:
         return Effect.sync(lambda: self._find(inputs, exclude))
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Return the files of those *roots* that exist."""
         return Effect.sync(lambda: self._find_known(roots, exclude))
 
     def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
-        """Count the files of those *roots* that exist, without opening one."""
         return Effect.sync(lambda: self._count_known(roots, exclude))
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
-        """Return the reader of *file*."""
         if file.member and not is_archive(file.path):
             return StoreReader(file, real_path(file.path))
         if file.member:
@@ -57,18 +54,15 @@ class LocalFiles:
         return FileReader(file.path, confinement=self._confinement)
 
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
-        """Return whether one of the other files of a source has changed."""
         return any(look(real_path(path))[0] != tuple(seen) for path, seen in also.items())
 
     def repository_of(self, folder: str, /) -> str:
-        """Return the repository of *folder* if it is in another working tree of it, else *folder*."""
         real = real_path(folder)
         if self._confinement is not None and self._confinement.is_outside(real):
             return folder
         return worktree_repository(real) or folder
 
     def is_gone(self, source: str, /) -> bool:
-        """Return whether the file, or the member of the archive, no longer exists; False if reading it is forbidden."""
         if not is_absent(real_path(source)):
             return False
         store, _, conversation = source.rpartition("!")
