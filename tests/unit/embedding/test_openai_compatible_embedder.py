@@ -27,8 +27,11 @@ from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
 from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
 from chatmemory_layers import stacks
-from chatmemory_layers.embedding.embedding_answer import read_embeddings
-from chatmemory_layers.embedding.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
+from chatmemory_layers.embedding.openai_compatible import (
+    LONGEST_ANSWER_BYTES,
+    openai_compatible,
+    read_embeddings,
+)
 from tests.embeddings_endpoint import MISBEHAVIOURS, data, embeddings, in_base64
 from tests.for_each import for_each
 from tests.http_server import HttpServer, Reply, http_server
