@@ -49,7 +49,6 @@ from chatmemory.settings.memory_settings import (
     PostgresSettings,
     Settings,
     SkillSettings,
-    SkillSettingsTag,
     SqliteSettings,
     StoreSettings,
     StrategySettings,
@@ -286,7 +285,15 @@ def _repositories(settings: StoreSettings, parts: Parts) -> Repositories:
 
 def _skills(settings: SkillSettings, parts: Parts) -> Skills:
     own = parts.get("skills")
-    return skills_from_settings(settings) if own is None else layer_of(SkillRunnerTag, own)
+    if own is not None:
+        return layer_of(SkillRunnerTag, own)
+    match settings.runner:
+        case "extractive":
+            return extractive
+        case "openai_compatible":
+            return openai_compatible
+        case _:
+            assert_never(settings.runner)
 
 
 def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
@@ -345,14 +352,3 @@ def _postgres_repositories() -> Repositories:
 def trail_from_settings(settings: Settings) -> Layer[AuditTrailTag, StackError]:
     """Return the layer of the audit trail of the store that *settings* describe; it builds no other part of a stack."""
     return (settings_given(settings) | token_counter) >> _stored(settings.memory.store) >> audit_trail
-
-
-def skills_from_settings(settings: SkillSettings) -> Layer[SkillRunnerTag, ConfigError, SkillSettingsTag]:
-    """Return the layer that ``memory.skill.runner`` names."""
-    match settings.runner:
-        case "extractive":
-            return extractive
-        case "openai_compatible":
-            return openai_compatible
-        case _:
-            assert_never(settings.runner)
