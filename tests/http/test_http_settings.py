@@ -1,7 +1,7 @@
 """What the server says of itself: that it runs, that its store answers, what it runs on, and what does not run."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,11 @@ from typing import Any
 import anyio
 import httpx
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
 
 from chatmemory.conversation.contract import ChatMemoryService
-from chatmemory.effect import Effect, Layer, ManagedRuntime
-from chatmemory.embedding.embedder import EmbedderTag, Matrix
+from chatmemory.effect import Failure, Layer, ManagedRuntime
+from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
 from chatmemory.programs.http.app import application
 from chatmemory.programs.http.operations import describing
@@ -30,6 +30,7 @@ from chatmemory.settings.memory_settings import (
 )
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory.settings.server_settings import ServerSettings, TokenSettings
+from chatmemory.testing import Stub, forever, hangs
 from chatmemory_layers import stacks
 from chatmemory_layers.server.facts import server_facts
 from chatmemory_layers.server.served_past_chats import served_past_chats
@@ -80,28 +81,12 @@ def with_memory(settings: Settings, **memory: Any) -> Settings:
     return evolve(settings, memory=evolve(settings.memory, **memory))
 
 
-@frozen
-class Mute:
-    """An embedder that never answers."""
-
-    model: str = "mute"
-    similarity_threshold: float = 0.3
-
-    def unavailability(self) -> EmbeddingError | None:
-        return None
-
-    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        return Effect.attempt(anyio.sleep_forever, to=lambda error: EmbeddingError("mute", "raised"))
-
-
-@frozen
-class Failing(Mute):
-    """An embedder whose model is a folder, and who fails."""
-
-    model: str = "/srv/models/e5-small"
-
-    def embed(self, texts: Sequence[str], /) -> Effect[Matrix, EmbeddingError]:
-        return Effect.fail(EmbeddingError(self.model, "raised", f"no file {self.model}/config.json"))
+def embedder_that(answer: object, model: str) -> Layer[EmbedderTag]:
+    """An embedder that is there, and does *answer* each time it is asked."""
+    steps = [forever(answer)]
+    return Stub(
+        EmbedderTag, model=model, similarity_threshold=0.3, unavailability=[forever(None)], embed=steps
+    ).layer
 
 
 async def test_the_default_runs_offline_and_its_form_for_saving_is_that_of_document_002(
@@ -147,7 +132,7 @@ async def test_what_does_not_answer_is_not_waited_for(
     monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.01)
     async with http_server(Reply(misbehaviour="hang")) as endpoint:
         skill = SkillSettings(runner="openai_compatible", base_url=endpoint.url)
-        mute = Layer.succeed(EmbedderTag, Mute())
+        mute = embedder_that(hangs, "mute")
         description = await told(with_memory(settings, skill=skill), embedder=mute)
     assert description["embedder"] == {"model": "mute", "dim": None, "runs": False}
     assert "EmbedderFails" in codes(description)
@@ -228,7 +213,8 @@ async def test_a_client_with_a_token_of_its_own_is_told_no_folder_of_the_machine
     reader = TokenSettings(token=SECRET, user="mei", past_chats=True, read_only=read_only)
     folder = str(Path(settings.memory.past_chats.path).parent)
     await anyio.Path(settings.memory.past_chats.path).write_bytes(b"no database" * 100)
-    failing = Layer.succeed(EmbedderTag, Failing())
+    model = "/srv/models/e5-small"
+    failing = embedder_that(Failure(EmbeddingError(model, "raised", f"no file {model}/config.json")), model)
     answer = await as_bearer(settings, ServerSettings(tokens={"reader": reader}), embedder=failing)
     described = answer.json()
     assert described["store"] == {"backend": "sqlite", "place": "记忆.db"}
@@ -267,10 +253,9 @@ async def test_a_server_is_not_ready_while_its_store_fails_or_does_not_answer(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(describing, "LONGEST_WAIT_SECONDS", 0.01)
-    hanging = Effect.attempt(anyio.sleep_forever, to=lambda error: BUSY)
-    for answer in (Effect.fail(BUSY), hanging):
-        stuck = Layer.mock(ChatMemoryService, list_conversations=lambda answer=answer, **_: answer)
-        async with server(settings, over=stuck) as client:
+    for answer in (Failure(BUSY), hangs):
+        stuck = Stub(ChatMemoryService, list_conversations=[forever(answer)])
+        async with server(settings, over=stuck.layer) as client:
             refused = await client.get("/readiness")
             assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
             assert refused.headers["retry-after"]

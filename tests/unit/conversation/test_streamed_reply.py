@@ -16,7 +16,8 @@ import pytest
 from chatmemory import ChatMemory, ChatMemoryService, ChatMessage, ManagedRuntime, NewMessage, TestClock
 from chatmemory.conversation.streamed_reply import streamed_reply
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Stream, Success
-from chatmemory.errors import AddError, GenericMemoryError, RepositoryError
+from chatmemory.errors import GenericMemoryError, RepositoryError
+from chatmemory.testing import Spy, hangs
 from chatmemory_layers import stacks
 
 pytestmark = pytest.mark.anyio
@@ -93,27 +94,13 @@ async def test_a_model_that_breaks_off_leaves_what_was_received_and_its_failure(
         assert len(await replies(memory)) == 2
 
 
-class Scripted:
-    """A memory whose adds do what the script says, one after the other."""
-
-    def __init__(self, memory: ChatMemory, *script: Effect[Any, AddError]) -> None:
-        self.memory = memory
-        self.script = list(script)
-        self.adds = 0
-
-    def add_messages(self, conversation_id: str, messages: Sequence[NewMessage]) -> Effect[Any, AddError]:
-        self.adds += 1
-        adding = self.memory.add_messages(conversation_id, messages)
-        return self.script.pop(0).bind(lambda _: adding) if self.script else adding
-
-
 async def test_a_reply_is_stored_whole_and_once_or_fails_and_is_not_tried_again() -> None:
     busy = GenericMemoryError(RepositoryError("append", "busy", "locked"))
     async with opened() as memory:
-        scripted: Any = Scripted(memory, Effect.fail(busy))
-        assert await streamed_reply(scripted, "诗", model()).run_collect() == Failure(busy)
-        assert (await replies(memory), scripted.adds) == ([], 1)
-        cancelled: Any = Scripted(memory, Effect.never())
+        failing = Spy(ChatMemoryService, add_messages=[Failure(busy)])
+        assert await streamed_reply(failing.around(memory), "诗", model()).run_collect() == Failure(busy)
+        assert (await replies(memory), len(failing.calls)) == ([], 1)
+        cancelled = Spy(ChatMemoryService, add_messages=[hangs]).around(memory)
         reply = streamed_reply(cancelled, "诗", model())
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(reply.run_collect().run)
@@ -127,7 +114,7 @@ async def test_a_store_that_hangs_holds_up_a_client_that_left_for_ten_seconds_at
 ) -> None:
     clock = TestClock()
     async with opened() as memory:
-        stuck: Any = Scripted(memory, Effect.never())
+        stuck = Spy(ChatMemoryService, add_messages=[hangs]).around(memory)
         left = streamed_reply(stuck, "诗", model()).take(1).run_collect().provide(Context.of(ClockTag, clock))
         with caplog.at_level(logging.ERROR):
             async with anyio.create_task_group() as tasks:

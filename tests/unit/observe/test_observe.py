@@ -6,7 +6,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Never
+from typing import Any
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -32,6 +32,7 @@ from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import ConversationNotFoundError, GenericMemoryError, RepositoryError
 from chatmemory.observe.operations import Observed, numbers_of, observed
 from chatmemory.observe.tracing import OpenTelemetryTracer
+from chatmemory.testing import Stub, raises
 from chatmemory_layers import stacks
 from chatmemory_layers.stacks import past_chats as past_chats_stacks
 from tests.forked import fresh_python
@@ -137,7 +138,7 @@ async def test_a_typed_failure_names_its_kind_and_what_lies_beneath(spans: InMem
         outcome = await traced(memory, spans).get_messages("nobody")
     assert outcome == Failure(ConversationNotFoundError("nobody"))
     busy = GenericMemoryError(RepositoryError("read", "busy", SECRET))
-    broken: Any = Broken(lambda: Effect.fail(busy))
+    broken = Stub(ChatMemoryService, count=[Failure(busy)]).service
     assert await traced(broken, spans).count("c") == Failure(busy)
     missed, failed = spans.get_finished_spans()
     assert missed.status.status_code is StatusCode.ERROR
@@ -148,23 +149,12 @@ async def test_a_typed_failure_names_its_kind_and_what_lies_beneath(spans: InMem
 
 
 async def test_a_defect_passes_through_and_leaves_only_its_name(spans: InMemorySpanExporter) -> None:
-    def explode() -> Never:
-        raise ZeroDivisionError(SECRET)
-
-    memory: Any = Broken(lambda: Effect.sync(explode))
+    memory = Stub(ChatMemoryService, count=[raises(ZeroDivisionError(SECRET))]).service
     with pytest.raises(ZeroDivisionError):
         await traced(memory, spans).count("c")
     (span,) = spans.get_finished_spans()
     assert (span.attributes or {})["error.type"] == "ZeroDivisionError"
     assert "Kugelfisch" not in span.to_json()
-
-
-class Broken:
-    def __init__(self, answer: Callable[[], Effect[Any, Any]]) -> None:
-        self.answer = answer
-
-    def count(self, conversation_id: str, *, view: str = "model") -> Effect[Any, Any]:
-        return self.answer()
 
 
 OPERATIONS: Sequence[Callable[[ChatMemory], Awaitable[Any]]] = [
