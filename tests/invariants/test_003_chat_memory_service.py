@@ -12,10 +12,10 @@ from chatmemory import (
     ChatMemoryService,
     ConversationNotFoundError,
     DataValidationError,
-    Effect,
     Failure,
     GenericMemoryError,
     HistoryReport,
+    HistoryStrategyTag,
     ManagedRuntime,
     NewMessage,
     Settings,
@@ -26,6 +26,7 @@ from chatmemory import (
 )
 from chatmemory.conversation.message_repository import WorkThreshold
 from chatmemory.settings.memory_settings import ChatSettings, MemorySettings, StoreSettings
+from chatmemory.testing import Stub
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.skills.functions import skills
@@ -115,30 +116,15 @@ async def test_the_active_strategy_is_determined_by_configuration(chat: ChatMemo
     assert len(await chat.get_messages("c1", view="full").or_raise()) >= 4
 
 
-class CountingStrategy:
-    """A strategy of a user's own, due from the second open message on; it counts when it is asked to work."""
-
-    threshold = WorkThreshold(open_count=2)
-
-    def __init__(self) -> None:
-        self.worked: list[str] = []
-
-    def after_add(self, conversation_id: str, /) -> Effect[HistoryReport]:
-        def work() -> HistoryReport:
-            self.worked.append(conversation_id)
-            return HistoryReport("done")
-
-        return Effect.sync(work)
-
-
 async def test_a_strategy_of_a_user_is_injected(store: StoreSettings) -> None:
-    strategy = CountingStrategy()
-    stack = stacks.configured(Settings(memory=MemorySettings(store=store)), strategy=strategy)
+    due = WorkThreshold(open_count=2)
+    strategy = Stub(HistoryStrategyTag, threshold=due, after_add=[HistoryReport("done")])
+    stack = stacks.configured(Settings(memory=MemorySettings(store=store)), strategy=strategy.service)
     async with ManagedRuntime(stack) as runtime:
         chat = await runtime.service(ChatMemoryService)
         reports = [await chat.add_messages("c1", [message]).or_raise() for message in lines(2)]
     assert [report.history.status for report in reports] == ["idle", "done"]
-    assert strategy.worked == ["c1"]
+    assert [call.arguments for call in strategy.calls] == [{"conversation_id": "c1"}]
 
 
 # --- 5.4 Core Memory Operations ---

@@ -16,6 +16,7 @@ from chatmemory import (
     ChatMemory,
     ChatMemoryService,
     Effect,
+    HistoryStrategyTag,
     ManagedRuntime,
     Namespace,
     NewMessage,
@@ -33,6 +34,7 @@ from chatmemory.conversation.strategies.history_work import (
     WORKERS,
 )
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError
+from chatmemory.testing import Stub, forever
 from chatmemory_layers import stacks
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
@@ -345,19 +347,12 @@ async def test_workers_leave_new_work_to_the_add_that_has_queued_it(
 
 
 async def test_a_strategy_with_nothing_to_do_is_not_asked_for_ever(desk: Desk) -> None:
-    class Restless:
-        threshold = WorkThreshold()
-        asked = 0
-
-        def after_add(self, conversation_id: str) -> Effect[HistoryReport]:
-            self.asked += 1
-            return Effect.succeed(HistoryReport("idle"))
-
-    strategy = Restless()
-    async with desk.open(StrategySettings(), strategy) as memory:
+    idle = [forever(HistoryReport("idle"))]
+    restless = Stub(HistoryStrategyTag, threshold=WorkThreshold(), after_add=idle)
+    async with desk.open(StrategySettings(), restless.service) as memory:
         await memory.add_messages("c", said("a")).or_raise()
         await desk.clock.advance(60)
-        assert strategy.asked == 1
+        assert len(restless.calls) == 1
 
 
 async def test_the_view_stays_within_its_token_budget(desk: Desk) -> None:

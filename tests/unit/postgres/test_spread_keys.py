@@ -2,7 +2,6 @@
 
 import pkgutil
 import re
-from collections.abc import AsyncGenerator
 from importlib import import_module
 from typing import Final
 
@@ -13,20 +12,12 @@ from chatmemory import Failure, RepositoryError, Success
 from chatmemory_layers.postgres.distribute import EXIT_UNREACHABLE, asked, main
 from chatmemory_layers.postgres.engine.distribution import NO_CITUS, DistributionRefusedError
 from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
-from tests.empty_store import copied_store
 from tests.fake_citus import calls_of, fake_citus, run_in
 from tests.unit.sql_statements import statements_of
 
 
-@pytest.fixture
-async def plain() -> AsyncGenerator[str]:
-    """The address of a store on a PostgreSQL without Citus."""
-    async with copied_store() as dsn:
-        yield dsn
-
-
-async def test_a_plain_server_says_of_each_table_what_would_happen_and_refuses_nothing(plain: str) -> None:
-    told = (await asked(plain, is_check=True)).unwrap()
+async def test_a_plain_server_says_of_each_table_what_would_happen_and_refuses_nothing(own_dsn: str) -> None:
+    told = (await asked(own_dsn, is_check=True)).unwrap()
     assert {table.name: table.key for table in told.tables if table.kind == "distributed"} == SPREAD_BY
     assert [table.name for table in told.tables if table.kind == "reference"] == [*EVERYWHERE]
     assert {table.group for table in told.tables} == {"", "conversation", "memory_user", "item"}
@@ -35,59 +26,59 @@ async def test_a_plain_server_says_of_each_table_what_would_happen_and_refuses_n
     assert (
         str(told.tables[3]) == "conversation_tree: would be distributed by conversation_id, with conversation"
     )
-    assert await asked(plain, is_check=False) == Failure(DistributionRefusedError((NO_CITUS,)))
+    assert await asked(own_dsn, is_check=False) == Failure(DistributionRefusedError((NO_CITUS,)))
 
 
-async def test_a_missing_table_is_named_with_its_cure_before_any_is_spread(plain: str) -> None:
-    await run_in(plain, "DROP TABLE item_version")
+async def test_a_missing_table_is_named_with_its_cure_before_any_is_spread(own_dsn: str) -> None:
+    await run_in(own_dsn, "DROP TABLE item_version")
     refusal = "item_version: the table is missing: open the store once with this edition, which makes it"
-    assert (await asked(plain, is_check=True)).unwrap().refusals == (refusal,)
-    await fake_citus(plain)
-    assert await asked(plain, is_check=False) == Failure(DistributionRefusedError((refusal,)))
-    assert await calls_of(plain) == []
+    assert (await asked(own_dsn, is_check=True)).unwrap().refusals == (refusal,)
+    await fake_citus(own_dsn)
+    assert await asked(own_dsn, is_check=False) == Failure(DistributionRefusedError((refusal,)))
+    assert await calls_of(own_dsn) == []
 
 
-async def test_tables_are_spread_once_those_of_one_key_together(plain: str) -> None:
-    await fake_citus(plain)
-    told = (await asked(plain, is_check=False)).unwrap()
+async def test_tables_are_spread_once_those_of_one_key_together(own_dsn: str) -> None:
+    await fake_citus(own_dsn)
+    told = (await asked(own_dsn, is_check=False)).unwrap()
     assert all(table.is_done for table in told.tables)
-    calls = await calls_of(plain)
+    calls = await calls_of(own_dsn)
     assert calls[:4] == [
         *(f"reference {name}" for name in EVERYWHERE),
         "conversation by conversation_id with none",
         "conversation_tree by conversation_id with conversation",
     ]
     assert len(calls) == 2 * len(told.tables)
-    assert await asked(plain, is_check=False) == Success(told)
-    assert await calls_of(plain) == calls
+    assert await asked(own_dsn, is_check=False) == Success(told)
+    assert await calls_of(own_dsn) == calls
 
 
-async def test_what_was_interrupted_is_finished(plain: str) -> None:
-    await fake_citus(plain)
+async def test_what_was_interrupted_is_finished(own_dsn: str) -> None:
+    await fake_citus(own_dsn)
     await run_in(
-        plain, "SELECT create_distributed_table('conversation', 'conversation_id', colocate_with => 'none')"
+        own_dsn, "SELECT create_distributed_table('conversation', 'conversation_id', colocate_with => 'none')"
     )
-    before = await calls_of(plain)
-    told = (await asked(plain, is_check=False)).unwrap()
+    before = await calls_of(own_dsn)
+    told = (await asked(own_dsn, is_check=False)).unwrap()
     assert all(table.is_done for table in told.tables)
-    assert "conversation by conversation_id with none" not in (await calls_of(plain))[len(before) :]
+    assert "conversation by conversation_id with none" not in (await calls_of(own_dsn))[len(before) :]
 
 
-async def test_a_table_that_is_spread_otherwise_is_refused_with_the_cure(plain: str) -> None:
-    await fake_citus(plain)
-    await run_in(plain, "SELECT create_reference_table('chat_message')")
+async def test_a_table_that_is_spread_otherwise_is_refused_with_the_cure(own_dsn: str) -> None:
+    await fake_citus(own_dsn)
+    await run_in(own_dsn, "SELECT create_reference_table('chat_message')")
     refusal = "chat_message: it is a table of another kind already: SELECT undistribute_table('chat_message'), then run this again"
-    assert await asked(plain, is_check=False) == Failure(DistributionRefusedError((refusal,)))
+    assert await asked(own_dsn, is_check=False) == Failure(DistributionRefusedError((refusal,)))
 
 
-async def test_what_the_server_refuses_is_a_typed_error(plain: str) -> None:
-    await fake_citus(plain)
+async def test_what_the_server_refuses_is_a_typed_error(own_dsn: str) -> None:
+    await fake_citus(own_dsn)
     await run_in(
-        plain,
+        own_dsn,
         "CREATE OR REPLACE FUNCTION citus.create_reference_table(relation regclass) RETURNS void LANGUAGE plpgsql AS "
         "$$ BEGIN RAISE 'not enough worker nodes' USING ERRCODE = 'insufficient_resources'; END $$",
     )
-    outcome = await asked(plain, is_check=False)
+    outcome = await asked(own_dsn, is_check=False)
     assert isinstance(outcome, Failure)
     error = outcome.failure()
     assert isinstance(error, RepositoryError)
