@@ -11,7 +11,6 @@ from itertools import count
 from pathlib import Path
 
 import anyio
-import asyncpg
 import pytest
 
 from chatmemory import ChatMemory, LongTermMemory, ManagedRuntime, Namespace, StrategySettings
@@ -27,6 +26,7 @@ from tests.reliability.numbered import (
 from tests.reliability.store import chat_store, finish_history_work, open_memories, open_store
 from tests.reliability.turns import TURNS, Turn, check_turns, disagreements
 from tests.thorough import rounds
+from tests.unit.postgres.beside import connected
 
 ROUNDS = rounds(4, thorough=30)
 WRITERS = 4
@@ -85,12 +85,9 @@ def cancel(request: pytest.FixtureRequest) -> Canceller:
 async def connections(address: str) -> tuple[int, int]:
     """Count the connections that the store has, and those in the middle of a transaction."""
     if address.startswith("postgresql:"):
-        connection = await asyncpg.connect(address)
-        try:
+        async with connected(address) as connection:
             row = await connection.fetchrow(COUNT_CONNECTIONS)
-            return row["all"], row["in_transaction"]
-        finally:
-            await connection.close()
+        return row["all"], row["in_transaction"]
     files = [link.resolve() for link in Path("/proc/self/fd").iterdir()].count(Path(address))  # noqa: ASYNC240  no disk
     with closing(sqlite3.connect(address, timeout=0, isolation_level=None)) as connection:
         try:

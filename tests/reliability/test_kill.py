@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import anyio
-import asyncpg
 import pytest
 
 from chatmemory import (
@@ -32,6 +31,7 @@ from tests.reliability.programs.write_for_ever import ITEMS, TREES
 from tests.reliability.store import chat_store, finish_history_work, open_memories, open_store
 from tests.reliability.turns import TURNS, check_turns, disagreements, of_all
 from tests.thorough import rounds, thorough
+from tests.unit.postgres.beside import connected
 
 KILLS = rounds(1, thorough=8)
 LONG_ENOUGH = range(30, 100)  # for a summary in each conversation
@@ -177,11 +177,8 @@ async def every_change(address: str, log: EventLog) -> list[Event]:
 
 async def transactions_are_over(dsn: str) -> None:
     """Wait for the end of every transaction of the server that writes now."""
-    connection = await asyncpg.connect(dsn)
-    try:
+    async with connected(dsn) as connection:
         now = await connection.fetchval(f"SELECT pg_snapshot_xmax({SNAPSHOT})::text")
         with anyio.fail_after(PATIENCE_SECONDS):
             while await connection.fetchval(f"SELECT pg_snapshot_xmin({SNAPSHOT}) < '{now}'::xid8"):  # noqa: ASYNC110  another process ends it
                 await anyio.sleep(0.02)
-    finally:
-        await connection.close()

@@ -7,9 +7,8 @@ import sys
 from collections import Counter
 from contextlib import ExitStack
 
-import asyncpg
-
 from tests.bouncer import bouncer_of
+from tests.fake_citus import run_in
 from tests.forked import Forked
 from tests.reliability.numbered import BATCH_SIZE, check_batches, full_view
 from tests.reliability.own_postgres import crash, own_postgres
@@ -25,11 +24,7 @@ MOST_SECONDS = rounds(240, thorough=1800)
 
 
 async def stored(dsn: str) -> int:
-    connection = await asyncpg.connect(dsn)
-    try:
-        return int(await connection.fetchval("SELECT count(*) FROM chat_message"))
-    finally:
-        await connection.close()
+    return int((await run_in(dsn, "SELECT count(*) FROM chat_message"))[0][0])
 
 
 async def test_a_primary_that_crashes_under_64_writers_loses_tears_and_doubles_nothing() -> None:

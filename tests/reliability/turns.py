@@ -10,12 +10,12 @@ from contextlib import closing
 from datetime import timedelta
 from typing import Final
 
-import asyncpg
 import pytest
 
 from chatmemory import Embedding, LongTermMemory, Memory, MemoryChanges, Namespace, NewMemory
 from chatmemory.effect import Success
 from chatmemory_layers.embedding.local import HASHED_MODEL
+from tests.unit.postgres.beside import connected
 
 ASKED: Final = 30  # memories of a run that are recalled when it is checked
 BATCH_SIZE: Final = 3
@@ -168,11 +168,8 @@ SELECT 'use', memory_key FROM memory_use WHERE memory_key NOT IN (SELECT memory_
 async def disagreements(address: str) -> list[tuple[object, ...]]:
     """Return where the rows, the index of words and the vectors of a store disagree."""
     if address.startswith("postgresql:"):
-        server = await asyncpg.connect(address)
-        try:
+        async with connected(address) as server:
             return [tuple(row) for row in await server.fetch(POSTGRES_DISAGREEMENTS)]
-        finally:
-            await server.close()
     with closing(sqlite3.connect(address)) as connection:
         connection.execute(CHECK_WORDS)
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
