@@ -2,47 +2,24 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
 import anyio
 import pytest
 
-from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success
-from chatmemory.input.choices import Role
 from chatmemory.input.rules import text_problem
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.skills.extractive import extractive
 from chatmemory_layers.skills.functions import skills
 from chatmemory_layers.skills.openai_compatible import openai_compatible
 from tests.http_server import Reply, http_server
+from tests.unit.skills.test_extractive import INCIDENT, TRIP_IN_CHINESE
 
 SUMMARY = "conversation-summary"
-START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-
-
-def conversation(*said: tuple[Role, str]) -> tuple[ChatMessage, ...]:
-    return tuple(
-        ChatMessage(
-            id=f"m{seq}", seq=seq, role=role, content=content, timestamp=START + timedelta(minutes=seq)
-        )
-        for seq, (role, content) in enumerate(said, start=1)
-    )
-
-
-ENGLISH = conversation(
-    ("user", "Hello! My name is Ines and I am planning a trip to Lisbon in June."),
-    ("assistant", "How nice! How many days do you have?"),
-    ("user", "Six days. I am allergic to peanuts, please keep that in mind."),
-)
-CHINESE = conversation(
-    ("user", "你好，我叫王峰。我打算六月去里斯本旅行，一共六天。"),
-    ("assistant", "好的，请问您有什么特别的要求吗？"),
-    ("user", "我对花生过敏，请记住。"),
-)
+ENGLISH, CHINESE = tuple(INCIDENT), tuple(TRIP_IN_CHINESE)
 
 
 @asynccontextmanager
