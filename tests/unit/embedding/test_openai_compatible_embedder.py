@@ -16,17 +16,12 @@ from chatmemory import (
     EmbedderTag,
     Failure,
     Layer,
-    LongTermMemoryService,
     ManagedRuntime,
     Matrix,
-    Namespace,
-    NewMemory,
     Outcome,
 )
 from chatmemory.errors import EmbeddingError, EmbeddingProblem
 from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingSettingsTag
-from chatmemory.settings.memory_settings import MemorySettings, Settings, StoreSettings
-from chatmemory_layers import stacks
 from chatmemory_layers.embedding.openai_compatible import (
     LONGEST_ANSWER_BYTES,
     openai_compatible,
@@ -37,7 +32,6 @@ from tests.for_each import for_each
 from tests.http_server import HttpServer, Reply, http_server
 from tests.patience import PATIENCE_SECONDS
 
-USER = Namespace("王峰")
 KEY = "sk-very-secret-0123456789"
 TEXTS = ("我喜欢用 Python 写代码", "I travel to Lisbon in June.")
 VECTORS = ([3.0, 4.0], [0.0, -2.0])
@@ -126,19 +120,6 @@ async def test_an_endpoint_that_misbehaves_is_a_typed_failure(
     async with http_server(reply) as server:
         outcome = await ask(server, texts=TEXTS[:1], timeout_seconds=seconds)
     assert outcome.failure().problem == problem
-
-
-async def test_a_stack_stores_without_vectors_and_does_not_ask_a_failed_endpoint_again() -> None:
-    async with http_server(Reply(status=500)) as server:
-        endpoint = settings_for(server)
-        memory_settings = MemorySettings(embedding=endpoint, store=StoreSettings(backend="in_memory"))
-        async with ManagedRuntime(stacks.configured(Settings(memory=memory_settings))) as runtime:
-            memory = await runtime.service(LongTermMemoryService)
-            report = await memory.remember(USER, [NewMemory(TEXTS[0])]).or_raise()
-            assert (len(report.stored), report.unembedded) == (1, 1)
-            assert "unavailable" in str(report.reason)
-            assert (await memory.recall(USER, TEXTS[0]).or_raise()).mode == "lexical"
-        assert len(server.requests) == 1
 
 
 @for_each(
