@@ -5,9 +5,7 @@ Two kinds of files: transcripts of which each record has an id of its own, and l
 
 import json
 import os
-import sqlite3
 import tempfile
-from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -20,6 +18,7 @@ from tests.indexed import Indexed, claude_record, lines_of, open_index, role_lis
 from tests.kept_turns import KeptTurns
 from tests.past_turns import disagreement
 from tests.thorough import rounds
+from tests.unit.sqlite.desktop_files import fetched
 
 Turns: TypeAlias = list[tuple[int, str]]
 """Numbers and texts; a number names a record as long as it lives."""
@@ -153,11 +152,9 @@ class Disk:
         return {f"{name} {text} {texts[:place].count(text)}": text for place, text in enumerate(texts)}
 
     def held(self) -> list[tuple[str, str, list[str], bool]]:
-        with closing(sqlite3.connect(self.past.database)) as connection:
-            rows = connection.execute(SELECT_HELD).fetchall()
         return sorted(
             (text, source, sorted(json.loads(also)), bool(is_superseded))
-            for text, source, is_superseded, also in rows
+            for text, source, is_superseded, also in fetched(self.past.database, SELECT_HELD)
         )
 
 

@@ -14,6 +14,7 @@ from chatmemory.pastchats.past_chats import Finding
 from chatmemory_layers.sqlite.engine.file_checks import GIB, room
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.past_turns import MODEL, SOURCE, draft, index, open_past_chats, read_past_chats, stage, vectors_of
+from tests.unit.sqlite.desktop_files import change
 
 CODES = [f"D{number:03}" for number in range(1, 12)]
 
@@ -37,12 +38,6 @@ def findings(past: SqlitePromptRepository, model: str = MODEL) -> dict[str, Find
     found = past.check(model).run_sync().unwrap()
     assert {finding.code for finding in found} >= {*CODES}
     return {finding.code: finding for finding in found if finding.severity != "ok"}
-
-
-def harm(path: Path, *statements: str) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in statements:
-            connection.execute(statement)
 
 
 def test_a_sound_index_is_well_and_stays_as_it_is(past: SqlitePromptRepository, path: Path) -> None:
@@ -79,7 +74,7 @@ HARM: list[tuple[list[str], dict[str, str]]] = [
 def test_what_is_out_of_step_is_found_with_what_mends_it(path: Path) -> None:
     for number, (statements, repairs) in enumerate(HARM):
         harmed = Path(shutil.copy(path, path.with_name(f"{number}.db")))
-        harm(harmed, *statements)
+        change(harmed, *statements)
         with read_past_chats(harmed) as past:
             found = findings(past)
         for code, repair in repairs.items():
@@ -88,7 +83,7 @@ def test_what_is_out_of_step_is_found_with_what_mends_it(path: Path) -> None:
 
 
 def test_what_a_doctor_advises_mends_it(path: Path) -> None:
-    harm(
+    change(
         path,
         "UPDATE prompts SET content = 'einz' WHERE id = 1",
         "INSERT INTO prompts_fts (prompts_fts) VALUES ('delete-all')",
@@ -122,7 +117,7 @@ def test_a_disk_with_room_for_less_than_half_of_the_file_is_a_warning(
 
 
 def test_a_turn_that_is_dated_in_the_future_is_told_and_is_not_the_newest(path: Path) -> None:
-    harm(path, "UPDATE prompts SET timestamp = '2099-01-01T00:00:00.000000Z' WHERE id = 1")
+    change(path, "UPDATE prompts SET timestamp = '2099-01-01T00:00:00.000000Z' WHERE id = 1")
     with read_past_chats(path) as past:
         found = findings(past)["D013"]
         newest = past.statistics().run_sync().unwrap().newest

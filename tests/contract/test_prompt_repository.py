@@ -1,8 +1,6 @@
 """What an index of past chats holds after a source was committed, what maintenance does to it, and what is read of it."""
 
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -28,6 +26,7 @@ from tests.past_turns import (
     state,
     vectors_of,
 )
+from tests.unit.sqlite.desktop_files import change, fetched
 
 OTHER = "/home/mei/other.jsonl"
 REPORT = IndexReport(
@@ -88,8 +87,7 @@ def test_what_is_staged_is_seen_by_nobody_until_it_is_committed(
 ) -> None:
     stage(past, [draft(0, "one")])
     assert contents(past) == []
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT count(*) FROM prompts").fetchone() == (0,)
+    assert fetched(path, "SELECT count(*) FROM prompts") == [(0,)]
     assert {one.name for one in path.parent.iterdir()} == {"chats.db", "chats.db-wal", "chats.db-shm"}
     past.discard().run_sync().unwrap()
     assert past.commit_source(state()).run_sync().unwrap() == SourceChanges()
@@ -100,11 +98,7 @@ def test_a_source_of_many_portions_is_written_whole(past: SqlitePromptRepository
     assert index(past, turns) == SourceChanges(new=len(turns))
     edited = [draft(number, f"{number}. 重试 again") for number in range(len(turns))]
     assert index(past, edited) == SourceChanges(updated=len(turns))
-    with closing(sqlite3.connect(path)) as connection:
-        (written,) = connection.execute(
-            "SELECT count(*) FROM prompts WHERE content LIKE '% again'"
-        ).fetchone()
-    assert written == len(turns)
+    assert fetched(path, "SELECT count(*) FROM prompts WHERE content LIKE '% again'") == [(len(turns),)]
 
 
 def test_of_two_turns_of_one_identity_the_later_counts(past: SqlitePromptRepository) -> None:
@@ -117,8 +111,7 @@ def test_an_edited_turn_has_the_vector_of_its_new_text(past: SqlitePromptReposit
     index(past, [draft(0, "before")])
     index(past, [draft(0, "after"), draft(1, "after")])
     query = "SELECT dense, squares, vector, code FROM prompt_vectors JOIN prompt_codes USING (prompt_id)"
-    with closing(sqlite3.connect(path)) as connection:
-        edited, new = connection.execute(query).fetchall()
+    edited, new = fetched(path, query)
     assert edited == new
 
 
@@ -188,18 +181,16 @@ def test_vectors_of_another_model_replace_the_former_ones(talked: SqlitePromptRe
             assert disagreement(path) == ""
         assert done == len(TALK)
         assert dict(talked.statistics().run_sync().unwrap().models) == {model: 3}
-        with closing(sqlite3.connect(path)) as connection:
-            query = "SELECT count(*) FROM prompt_codes JOIN prompt_models USING (model_key) WHERE model = ?"
-            assert connection.execute(query, (model,)).fetchone() == (3,)
+        query = "SELECT count(*) FROM prompt_codes JOIN prompt_models USING (model_key) WHERE model = ?"
+        assert fetched(path, query, model) == [(3,)]
 
 
 def test_a_row_that_another_program_deletes_leaves_no_orphan(
     talked: SqlitePromptRepository, path: Path
 ) -> None:
     assert len(contents(talked)) == 3
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        assert connection.execute("PRAGMA foreign_keys").fetchone() == (0,)
-        connection.execute("DELETE FROM prompts WHERE content = 'harmless'")
+    assert fetched(path, "PRAGMA foreign_keys") == [(0,)]
+    change(path, "DELETE FROM prompts WHERE content = 'harmless'")
     assert disagreement(path) == ""
 
 

@@ -2,8 +2,6 @@
 
 import json
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +9,7 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings
 from tests.contract.conftest import exported
 from tests.indexed import Indexed, open_index
 from tests.pastchats.corpus.true_secrets import TrueText, true_texts
+from tests.unit.sqlite.desktop_files import fetched
 
 MOST_KEPT: Final = 0.02
 
@@ -70,6 +69,5 @@ def longest_word(secret: str) -> str:
 
 
 def has_word(past: Indexed, word: str) -> bool:
-    with closing(sqlite3.connect(past.database)) as connection:
-        statement = "SELECT 1 FROM prompts_fts WHERE prompts_fts MATCH ? LIMIT 1"
-        return connection.execute(statement, (f'"{word}"',)).fetchone() is not None
+    statement = "SELECT 1 FROM prompts_fts WHERE prompts_fts MATCH ? LIMIT 1"
+    return bool(fetched(past.database, statement, f'"{word}"'))

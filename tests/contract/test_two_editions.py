@@ -28,6 +28,7 @@ from chatmemory_layers.postgres.engine import migration_steps as postgres_steps
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import migrations as sqlite_steps
 from tests.unit.postgres.beside import connected
+from tests.unit.sqlite.desktop_files import change, fetched
 
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
 MEI: Final = Namespace("mei")
@@ -53,8 +54,7 @@ class BesideSqlite(Beside):
         self.place = place
 
     async def run(self, statement: str) -> None:
-        with closing(sqlite3.connect(self.place, isolation_level=None)) as connection:
-            connection.execute(statement)
+        change(self.place, statement)
 
     async def upgrade(self, statement: str) -> None:
         later = sqlite_steps.Migration(len(sqlite_steps.MIGRATIONS) + 1, "later", (statement,))
@@ -62,8 +62,7 @@ class BesideSqlite(Beside):
             sqlite_steps.migrate(connection, (*sqlite_steps.MIGRATIONS, later))
 
     async def messages(self) -> int:
-        with closing(sqlite3.connect(self.place)) as connection:
-            return int(connection.execute("SELECT count(*) FROM chat_message").fetchone()[0])
+        return int(fetched(self.place, "SELECT count(*) FROM chat_message")[0][0])
 
 
 class BesidePostgres(Beside):

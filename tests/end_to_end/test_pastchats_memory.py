@@ -21,6 +21,7 @@ from past_chats_command import HISTORIES, PROGRAM, Agent
 from chatmemory.programs.pastchats.program import COMMANDS, NAME, program
 from tests.patience import PATIENCE_SECONDS
 from tests.thorough import thorough
+from tests.unit.sqlite.desktop_files import change
 
 TAUGHT_BY_EXAMPLE = {"index", "search", "recall", "show", "export", "import", "forget", "watch"}
 
@@ -141,8 +142,7 @@ def test_without_an_index_a_reader_says_what_to_do_and_a_closed_input_is_an_empt
 
 
 def test_a_file_that_is_no_index_is_left_as_it_is(fresh: Agent) -> None:
-    with closing(sqlite3.connect(fresh.folder / "another.db")) as connection:
-        connection.execute("CREATE TABLE diary (day TEXT)")
+    change(fresh.folder / "another.db", "CREATE TABLE diary (day TEXT)")
     another = (fresh.folder / "another.db").read_bytes()
     for content in (another, b"SQLite format 3\0" + bytes(999)):
         fresh.db.write_bytes(content)
@@ -303,9 +303,7 @@ def test_an_index_is_for_its_owner_and_doctor_tells_a_healthy_one_from_a_broken_
     assert stat.S_IMODE(indexed.db.stat().st_mode) == 0o600
     fresh.begin_with(index_of_histories)
     assert fresh.run("pastchats-memory doctor").returncode == 0
-    with closing(sqlite3.connect(fresh.db)) as connection:
-        connection.execute("DELETE FROM prompt_embeddings WHERE prompt_id IN (SELECT min(id) FROM prompts)")
-        connection.commit()
+    change(fresh.db, "DELETE FROM prompt_embeddings WHERE prompt_id IN (SELECT min(id) FROM prompts)")
     done = fresh.run("pastchats-memory doctor")
     assert done.returncode == 1
     assert "repair:" in done.stdout

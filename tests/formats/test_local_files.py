@@ -2,10 +2,8 @@
 
 import os
 import socket
-import sqlite3
 import tempfile
 import zipfile
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
 from chatmemory_layers.files.paths import Confinement
 from tests.as_nobody import as_nobody
+from tests.unit.sqlite.desktop_files import change
 
 FILES = LocalFiles()
 
@@ -75,8 +74,7 @@ def test_our_own_index_and_what_version_control_and_package_managers_keep_is_lef
     assert names(find(tmp_path), tmp_path) == [".git-notes/x.json"]
     assert names(find(tmp_path / ".git"), tmp_path) == [".git/x.json"]
     own = tmp_path / "past_chats.db"
-    with closing(sqlite3.connect(own)) as connection:
-        connection.execute("CREATE TABLE prompts (id)")
+    change(own, "CREATE TABLE prompts (id)")
     write(tmp_path / "past_chats.db-wal")
     write(tmp_path / "past_chats.db-shm")
     assert names(find(tmp_path, files=LocalFiles([str(own)])), tmp_path) == [".git-notes/x.json"]

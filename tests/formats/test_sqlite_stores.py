@@ -19,6 +19,7 @@ from chatmemory_layers.files.sqlite_archive import with_log
 from tests.formats.small_histories import CLOSED, TALK, THANKED
 from tests.formats.sqlite_histories import WRITERS, connect, make_store, put
 from tests.indexed import Indexed, open_index
+from tests.unit.sqlite.desktop_files import change, fetched
 
 EACH = pytest.mark.parametrize("name", sorted(WRITERS))
 MORE = (*TALK, ("user", "And on Windows?"), ("assistant", "The same, with another shell."))
@@ -225,11 +226,8 @@ def test_a_conversation_without_news_is_not_read_again(past: Indexed, name: str)
 def test_what_is_deleted_in_the_store_stays_in_the_index(past: Indexed, name: str) -> None:
     store = make_store(name, past.folder / "store")
     past.index()
-    with closing(sqlite3.connect(store)) as tool:
-        tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-        for (table,) in tool.execute(tables).fetchall():
-            tool.execute(f"DELETE FROM {table}")
-        tool.commit()
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    change(store, *(f"DELETE FROM {table}" for (table,) in fetched(store, tables)))
     assert past.index().missing == 1
     assert past.rows() == list(TALK)
     store.unlink()
@@ -310,9 +308,7 @@ def test_a_conversation_that_cursor_kept_whole_and_one_without_an_order_are_read
 
 def test_a_conversation_whose_id_is_not_utf_8_is_named_and_the_others_are_read(past: Indexed) -> None:
     store = make_store("goose", past.folder / "store")
-    with closing(sqlite3.connect(store)) as tool:
-        columns = "CAST(x'ff' AS TEXT), name, description, working_dir, created_at, updated_at"
-        tool.execute(f"INSERT INTO sessions SELECT {columns} FROM sessions")
-        tool.commit()
+    columns = "CAST(x'ff' AS TEXT), name, description, working_dir, created_at, updated_at"
+    change(store, f"INSERT INTO sessions SELECT {columns} FROM sessions")
     report = past.index()
     assert (past.rows(), [issue.code for issue in report.issues]) == (list(TALK), ["unreadable"])

@@ -1,9 +1,6 @@
 """Document 000: memory types and what a model receives.  Each scenario is a test of its name."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -25,7 +22,7 @@ from chatmemory.context.agent_prompt import agent_prompt
 from chatmemory.settings.memory_settings import ContextSettings, MemorySettings
 from chatmemory_layers import stacks
 from tests.invariants.conftest import LEGACY_USER, USER
-from tests.unit.sqlite.desktop_files import desktop_file, rows_of
+from tests.unit.sqlite.desktop_files import desktop_file, fetched, rows_of, version_of
 
 LONG = "把 B 列按季度汇总" * 40  # shares its first 50 characters with whatever begins so
 
@@ -37,28 +34,18 @@ async def all_memories(memory: LongTermMemory, namespace: Namespace = USER) -> t
 # --- Memory type field in database ---
 
 
-def told_by(file: Path, statement: str) -> list[Any]:
-    with closing(sqlite3.connect(file)) as connection:
-        return connection.execute(statement).fetchall()
-
-
-VERSION = "SELECT version FROM schema_version"
-
-
 async def test_database_upgrade_from_version_5(tmp_path: Path) -> None:
-    file = tmp_path / "desktop.db"
-    desktop_file(file)
-    assert told_by(file, VERSION) == [(5,)]
+    file = desktop_file(tmp_path / "desktop.db")
+    assert version_of(file) == 5
     async with ManagedRuntime(stacks.embedded(file)):
         pass
-    assert told_by(file, VERSION) == [(6,)]
-    columns = {row[1]: (row[2], row[4]) for row in told_by(file, "PRAGMA table_info(atomic_memory)")}
+    assert version_of(file) == 6
+    columns = {row[1]: (row[2], row[4]) for row in fetched(file, "PRAGMA table_info(atomic_memory)")}
     assert columns["memory_type"] == ("TEXT", "'short_term'")
 
 
 async def test_existing_records_retain_default(tmp_path: Path) -> None:
-    file = tmp_path / "desktop.db"
-    desktop_file(file)
+    file = desktop_file(tmp_path / "desktop.db")
     written = [content for (content,) in rows_of(file, "content")]
     async with ManagedRuntime(stacks.embedded(file)) as runtime:
         found = await all_memories(await runtime.service(LongTermMemoryService), Namespace(LEGACY_USER))

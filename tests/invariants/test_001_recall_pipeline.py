@@ -1,7 +1,6 @@
 """文档 001:召回管线。目标 G1-G5、决策 D1-D5 和风险 R1-R5 各有一个同名的测试。"""
 
 import logging
-import sqlite3
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -35,7 +34,7 @@ from chatmemory.testing import Stub
 from chatmemory_layers import stacks
 from chatmemory_layers.embedding.from_settings import embedder_from_settings
 from tests.invariants.conftest import LEGACY_USER, USER
-from tests.unit.sqlite.desktop_files import desktop_file
+from tests.unit.sqlite.desktop_files import change, desktop_file
 
 HALF_AN_HOUR = timedelta(minutes=30)
 COUNTING = "counting"
@@ -290,14 +289,10 @@ async def test_r3_分条存储_单条对话从_1_条变_2_条(memory: LongTermMe
 
 
 async def test_r4_数据库迁移版本_6_向后兼容_桌面应用照常写入(tmp_path: Path) -> None:
-    file = tmp_path / "desktop.db"
-    desktop_file(file)
+    file = desktop_file(tmp_path / "desktop.db")
     async with ManagedRuntime(stacks.embedded(file)):
         pass
-    connection = sqlite3.connect(file)
-    connection.execute("INSERT INTO atomic_memory (timestamp, content) VALUES (1741990000, '后来写的')")
-    connection.commit()
-    connection.close()
+    change(file, "INSERT INTO atomic_memory (timestamp, content) VALUES (1741990000, '后来写的')")
     async with ManagedRuntime(stacks.embedded(file)) as runtime:
         memory = await runtime.service(LongTermMemoryService)
         (newest, *_) = (await memory.list(Namespace(LEGACY_USER)).or_raise()).memories

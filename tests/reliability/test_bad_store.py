@@ -36,6 +36,7 @@ from tests.forked import run_forked
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.programs.without_memory import loaded_sqlite
 from tests.reliability.store import open_store
+from tests.unit.sqlite.desktop_files import change
 
 Answers = tuple[Outcome[Sequence[ChatMessage], ReadError], Outcome[AddReport, AddError]]
 Harm = Callable[[Path], None]
@@ -111,16 +112,11 @@ def write_a_short_note(path: Path) -> None:
 
 def make_another_database(path: Path) -> None:
     path.unlink()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE conversation (id TEXT)")
-        connection.commit()
+    change(path, "CREATE TABLE conversation (id TEXT)")
 
 
 def make_newer(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("INSERT INTO chatmemory_migration VALUES (99, 'a later step', 'x', 0)")
-        connection.commit()
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    change(path, "INSERT INTO chatmemory_migration VALUES (99, 'a later step', 'x', 0)")
 
 
 @pytest.mark.parametrize(

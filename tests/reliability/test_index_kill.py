@@ -22,6 +22,7 @@ from tests.reliability.indexed import check_part_of_round, check_round, index_ro
 from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.mixed_histories import held, write_histories
 from tests.thorough import rounds
+from tests.unit.sqlite.desktop_files import fetched
 
 KILLS = rounds(1, thorough=8)
 KILLS_OF_A_HOME = rounds(2, thorough=20)
@@ -67,8 +68,7 @@ def is_begun(database: Path) -> bool:
     """Tell whether the tables are there; the last step brings the one that is looked for."""
     if not database.exists():
         return False
-    with closing(sqlite3.connect(database)) as connection:
-        return connection.execute(SELECT_LAST_TABLE).fetchone() is not None
+    return bool(fetched(database, SELECT_LAST_TABLE))
 
 
 def check_and_complete(undisturbed: Undisturbed, database: Path) -> None:

@@ -1,16 +1,15 @@
 """A file of the desktop application is migrated whole by processes that are killed, and by several at once."""
 
 import random
-import sqlite3
 import sys
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 
 from tests.forked import Forked
 from tests.reliability.store import open_store
 from tests.thorough import rounds
-from tests.unit.sqlite.desktop_files import beside, desktop_file, rows_of, version_of
+from tests.unit.sqlite.desktop_files import beside, desktop_file, fetched, rows_of, version_of
 
 ROWS = 2000
 KILLS = rounds(2, thorough=12)
@@ -44,14 +43,11 @@ def backups(path: Path) -> list[Path]:
 
 
 def waiting(path: Path) -> int:
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT count(*) FROM atomic_memory WHERE memory_id IS NULL").fetchone()[0]
+    return int(fetched(path, "SELECT count(*) FROM atomic_memory WHERE memory_id IS NULL")[0][0])
 
 
 def is_ours(path: Path) -> bool:
-    with closing(sqlite3.connect(path)) as connection:
-        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
-    return "memory_fts" in names and waiting(path) == 0
+    return ("memory_fts",) in fetched(path, "SELECT name FROM sqlite_schema") and waiting(path) == 0
 
 
 async def test_a_migration_that_is_killed_loses_nothing_and_goes_on(tmp_path: Path) -> None:

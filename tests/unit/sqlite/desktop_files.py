@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 CREATE_VERSION = "CREATE TABLE schema_version(version INTEGER)"
 CREATE_VERSION_5 = """
@@ -99,20 +99,24 @@ def change(path: Path, *statements: str) -> None:
         connection.commit()
 
 
+def fetched(path: Path, statement: str, *values: object) -> list[Any]:
+    """Return what *statement* reads."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(statement, values).fetchall()
+
+
 VERSION_5_COLUMNS: Final = "id, timestamp, content, tags, session_id, create_time, app_type, embedding"
 
 
 def rows_of(path: Path, columns: str = VERSION_5_COLUMNS) -> list[tuple[object, ...]]:
     """Read columns of all memories."""
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(f"SELECT {columns} FROM atomic_memory ORDER BY id").fetchall()
+    return fetched(path, f"SELECT {columns} FROM atomic_memory ORDER BY id")
 
 
 def version_of(path: Path) -> int:
     """Read what the application takes for the version of its schema."""
-    with closing(sqlite3.connect(path)) as connection:
-        ((version,),) = connection.execute("SELECT version FROM schema_version").fetchall()
-        return version
+    ((version,),) = fetched(path, "SELECT version FROM schema_version")
+    return version
 
 
 def beside(path: Path) -> dict[str, object]:

@@ -25,7 +25,7 @@ from chatmemory_layers.sqlite.prompts.prompt_store import NEWEST, connect_writer
 from chatmemory_layers.sqlite.prompts.prompt_tables import PROMPT_MIGRATIONS, migrate_prompts
 from tests.past_turns import MODEL, contents, draft, index, open_past_chats, read_past_chats
 from tests.thorough import rounds
-from tests.unit.sqlite.desktop_files import change
+from tests.unit.sqlite.desktop_files import change, fetched
 from tests.unit.sqlite.stores import schema_text
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "pastchats.sql"
@@ -185,8 +185,7 @@ def make_former(path: Path, version: int) -> list[Sequence[object]]:
 
 
 def embeddings(path: Path) -> list[Sequence[object]]:
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(SELECT_EMBEDDINGS).fetchall()
+    return fetched(path, SELECT_EMBEDDINGS)
 
 
 def version_of(path: Path) -> int:
@@ -238,13 +237,11 @@ def test_conversations_over_several_files_and_agents_of_two_sessions_are_put_in_
                 f"INSERT INTO prompts ({columns}, content, content_hash) VALUES (?,?,?,?,?,?,?,?,?)", values
             )
     connect_writer(PastChatsSettings(path=str(path))).close()
-    with closing(sqlite3.connect(path)) as connection:
-        numbered = "SELECT conversation_id, turn_index, content FROM prompts ORDER BY 1, 2"
-        assert connection.execute(numbered).fetchall() == [
-            ("claude_code:s1/agent-1", 0, "4"),
-            ("claude_code:s2/agent-1", 0, "5"),
-            *((resumed, number, content) for number, content in enumerate("0213")),
-        ]
+    assert fetched(path, "SELECT conversation_id, turn_index, content FROM prompts ORDER BY 1, 2") == [
+        ("claude_code:s1/agent-1", 0, "4"),
+        ("claude_code:s2/agent-1", 0, "5"),
+        *((resumed, number, content) for number, content in enumerate("0213")),
+    ]
 
 
 class Copying(sqlite3.Connection):

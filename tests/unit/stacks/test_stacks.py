@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -57,6 +55,7 @@ from chatmemory_layers.server.serve_command import server_stack
 from chatmemory_layers.skills.functions import skills
 from chatmemory_layers.stacks import past_chats as past_chats_stacks
 from tests.empty_store import empty_store
+from tests.unit.sqlite.desktop_files import fetched
 
 SOON = StrategySettings(type="summarize", summarize_every_n=3, keep_last=1)
 SAID = [NewMessage("user", text, text) for text in ("一", "二", "三")]
@@ -258,11 +257,6 @@ async def use_every_part(runtime: ManagedRuntime[stacks.MemoryTags]) -> list[Uni
     return in_vain
 
 
-def found(path: Path, statement: str) -> list[Any]:
-    with closing(sqlite3.connect(path)) as file:
-        return file.execute(statement).fetchall()
-
-
 async def test_each_part_is_swapped_in_one_line(tmp_path: Path) -> None:
     real = tmp_path / "real.db"
     async with ManagedRuntime(stacks.embedded(real, strategy=SOON)) as runtime:
@@ -276,7 +270,7 @@ async def test_each_part_is_swapped_in_one_line(tmp_path: Path) -> None:
                 in_vain = await use_every_part(runtime)
             assert calls or in_vain, tag
         if tag in WRITTEN:
-            assert (found(path, WRITTEN[tag]), bool(found(real, WRITTEN[tag]))) == ([], True), tag
+            assert (fetched(path, WRITTEN[tag]), bool(fetched(real, WRITTEN[tag]))) == ([], True), tag
 
 
 async def test_a_repository_beside_a_stack_or_fed_to_it_is_refused_unopened(tmp_path: Path) -> None:
