@@ -71,24 +71,3 @@ async def test_a_program_that_fails_shows_its_own_exception_only(tmp_path: Path)
     assert ended.stderr.count("Traceback") == 1
     assert ended.stderr.endswith("KeyError: 'mine'\n")
     assert await stored_ids(path) == ["m"]
-
-
-async def test_a_store_that_outlives_its_loop_refuses_the_next_one(tmp_path: Path) -> None:
-    program = """
-import asyncio, sys
-from chatmemory import ChatMemoryService, ManagedRuntime
-from tests.reliability.store import chat_store
-
-async def open_store():
-    runtime = ManagedRuntime(chat_store(sys.argv[1]))
-    await runtime.__aenter__()
-    return await runtime.service(ChatMemoryService)
-
-async def count(memory):
-    return (await memory.count("c")).failure().reason.problem
-
-first = asyncio.new_event_loop()
-memory = first.run_until_complete(open_store())
-print(asyncio.run(count(memory)))
-"""
-    assert run(program, tmp_path / "chat.db").stdout == "wrong_loop\n"
