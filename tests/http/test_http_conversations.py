@@ -117,6 +117,7 @@ async def test_a_version_is_in_a_header_by_which_a_stale_writer_is_told_so_and_t
     assert (await client.get(at("c"), headers={"If-None-Match": etag})).status_code == 200
     stale = await client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
     assert (stale.status_code, stale.json()["tag"]) == (412, "VersionConflictError")
+    assert 'send If-Match: "2"' in stale.json()["detail"]
     etag = (await client.get(at("c", "messages"))).headers["etag"]
     fresh = await client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
     assert fresh.status_code == 201

@@ -102,16 +102,6 @@ async def test_a_key_of_the_clients_own_is_told_as_it_is(client: httpx.AsyncClie
     assert problem["message"] == "NUL at character 0: leave it out, or put U+FFFD in its place"
 
 
-async def test_a_version_that_has_passed_is_told_as_the_header_that_carries_it(
-    client: httpx.AsyncClient,
-) -> None:
-    await client.post("/conversations/c/messages", json={"messages": [{"role": "user", "content": "a"}]})
-    said = {"messages": [{"role": "user", "content": "b"}]}
-    answer = await client.post("/conversations/c/messages", json=said, headers={"If-Match": '"7"'})
-    assert answer.status_code == 412
-    assert 'send If-Match: "1"' in answer.json()["detail"]
-
-
 async def test_where_there_is_nothing_nothing_is_written_and_a_path_tells_the_methods_that_it_takes(
     client: httpx.AsyncClient,
 ) -> None:
