@@ -12,7 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import pytest
 from click.testing import CliRunner
@@ -323,21 +323,9 @@ def test_an_index_may_lie_anywhere(tmp_path: Path, name: str) -> None:
     assert "Source:" in agent.answer("pastchats-memory recall 'flaky test'")
 
 
-def test_a_dry_run_tells_what_is_new_and_indexing_again_finds_nothing_new(fresh: Agent) -> None:
-    def indexed(words: str) -> Any:
-        return json.loads(fresh.run(f"pastchats-memory index {words} --json").stdout)
-
+def test_a_dry_run_tells_what_is_new_and_makes_no_index(fresh: Agent) -> None:
     assert "would be indexed" in fresh.answer(f"pastchats-memory index --dry-run {HISTORIES}")
     assert not fresh.db.exists()
-    first = indexed(f"{HISTORIES}/aider")
-    before = fresh.db.read_bytes()
-    report = indexed(f"--dry-run {HISTORIES}")
-    assert (report["read"].get("aider"), report["unchanged"]) == (None, 1)
-    assert report["turns"]["new"] > 50
-    assert fresh.db.read_bytes() == before
-    assert first["turns"]["new"] > 0
-    again = indexed(f"{HISTORIES}/aider")
-    assert (again["turns"]["new"], again["unchanged"], again["read"]) == (0, sum(first["read"].values()), {})
 
 
 def test_what_was_exported_is_taken_in_by_an_empty_index_as_it_was(indexed: Agent, fresh: Agent) -> None:
