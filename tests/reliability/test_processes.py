@@ -16,16 +16,16 @@ from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import TURNS, check_turns, disagreements, true_now
 from tests.thorough import rounds
 
-PROCESSES = rounds(4, thorough=6)
+WRITERS = [f"process{number}" for number in range(rounds(4, thorough=6))]
 BATCHES = 20
 ROUNDS = 3
 
 
-def run_at_once(work: str, address: str, writers: list[str], *, times: int) -> None:
+def run_at_once(work: str, address: str, *, times: int) -> None:
     """Start a process for each writer, let all loose at one moment, and see that each ends well and says nothing."""
     with ExitStack() as running:
         command = (sys.executable, "-m", "tests.reliability.programs.at_once", work, address)
-        children = [running.enter_context(Forked(*command, writer, str(times))) for writer in writers]
+        children = [running.enter_context(Forked(*command, writer, str(times))) for writer in WRITERS]
         for child in children:
             assert child.stdout.readline() == "ready\n", child.stderr.read()
         for child in children:
@@ -38,33 +38,30 @@ def run_at_once(work: str, address: str, writers: list[str], *, times: int) -> N
 
 async def test_several_processes_append_to_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
-    writers = [f"process{number}" for number in range(PROCESSES)]
-    run_at_once("append", address, writers, times=BATCHES)
+    run_at_once("append", address, times=BATCHES)
     async with open_store(address) as memory:
-        assert check_batches(await full_view(memory, SHARED)) == dict.fromkeys(writers, BATCHES)
-        for writer in writers:
+        assert check_batches(await full_view(memory, SHARED)) == dict.fromkeys(WRITERS, BATCHES)
+        for writer in WRITERS:
             assert check_batches(await full_view(memory, writer)) == {writer: BATCHES}
 
 
 async def test_several_processes_remember_and_recall_in_one_file(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
-    writers = [f"process{number}" for number in range(PROCESSES)]
-    run_at_once("remember", address, writers, times=ROUNDS)
+    run_at_once("remember", address, times=ROUNDS)
     done = Counter({turn.__name__: ROUNDS for turn in TURNS})
     async with open_memories(address, embedder=hashed) as memory:
-        for writer in writers:
+        for writer in WRITERS:
             await check_turns(memory, Namespace(writer), done)
-        assert len(await true_now(memory, EVERYBODY)) == PROCESSES * ROUNDS
+        assert len(await true_now(memory, EVERYBODY)) == len(WRITERS) * ROUNDS
     assert await disagreements(address) == []
 
 
 def test_processes_index_into_one_file_at_once(tmp_path: Path) -> None:
     path = tmp_path / "past.db"
-    writers = [f"process{number}" for number in range(PROCESSES)]
-    run_at_once("index", str(path), writers, times=ROUNDS)
+    run_at_once("index", str(path), times=ROUNDS)
     assert disagreement(path) == ""
     with open_past_chats(path) as past:
-        for writer in writers:
+        for writer in WRITERS:
             for number in range(ROUNDS):
                 check_round(past, writer, number)
         assert len(contents(past, SHARED_SOURCE)) == TURNS_OF_A_SOURCE
