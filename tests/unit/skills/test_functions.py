@@ -3,20 +3,17 @@
 import asyncio
 import threading
 from collections.abc import Awaitable
-from datetime import UTC, datetime
 from typing import Any, cast
 
 import anyio
 
-from chatmemory import ChatMessage, Effect, Failure, Outcome, SkillRequest, Success
+from chatmemory import Effect, Failure, Outcome, SkillRequest, Success
 from chatmemory.errors import SkillExecutionError, SkillProblem
 from chatmemory_layers.skills.functions import FunctionSkills, SkillFunction
 from tests.for_each import for_each
+from tests.unit.skills.test_transcript import message
 
-REQUEST = SkillRequest(
-    (ChatMessage(id="m", seq=1, role="user", content="secret", timestamp=datetime(2026, 3, 1, tzinfo=UTC)),),
-    9,
-)
+REQUEST = SkillRequest((message("secret"),), 9)
 
 
 async def run(function: object) -> Outcome[str, SkillExecutionError]:

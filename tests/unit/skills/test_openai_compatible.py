@@ -12,28 +12,24 @@ from typing import Final
 import anyio
 import pytest
 
-from chatmemory import ChatMessage, SkillRequest, SkillRunner, SkillRunnerTag
+from chatmemory import SkillRequest, SkillRunner, SkillRunnerTag
 from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.context import Context
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import ConfigError, SkillExecutionError, SkillProblem
-from chatmemory.input.choices import Role
 from chatmemory.settings.memory_settings import SkillSettings, SkillSettingsTag
 from chatmemory_layers.endpoint import retry_after_seconds
 from chatmemory_layers.skills.openai_compatible import LONGEST_ANSWER_BYTES, openai_compatible
 from tests.for_each import for_each
 from tests.http_server import HttpServer, Misbehaviour, Reply, http_server
-from tests.passing_clock import NOW, PassingClock
+from tests.passing_clock import PassingClock
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.skills.test_transcript import message
 
 SUMMARY = "conversation-summary"
 KEY = "sk-very-secret-0123456789"
 GOOD = Reply.completion("Ines travels to Lisbon in June.")
-
-
-def message(content: str, role: Role = "user") -> ChatMessage:
-    return ChatMessage(id="m1", seq=1, role=role, content=content, timestamp=NOW)
 
 
 REQUEST = SkillRequest((message("I travel to Lisbon in June."),), 500)
