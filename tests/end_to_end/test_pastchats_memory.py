@@ -323,9 +323,15 @@ def test_an_index_may_lie_anywhere(tmp_path: Path, name: str) -> None:
     assert "Source:" in agent.answer("pastchats-memory recall 'flaky test'")
 
 
-def test_a_dry_run_tells_what_is_new_and_makes_no_index(fresh: Agent) -> None:
+def test_a_dry_run_tells_what_is_new_and_neither_makes_nor_changes_an_index(fresh: Agent) -> None:
     assert "would be indexed" in fresh.answer(f"pastchats-memory index --dry-run {HISTORIES}")
     assert not fresh.db.exists()
+    assert fresh.json(f"pastchats-memory index {HISTORIES}/aider")["turns"]["new"] > 0
+    before = fresh.db.read_bytes()
+    report = fresh.json(f"pastchats-memory index --dry-run {HISTORIES}")
+    assert (report["read"].get("aider"), report["unchanged"]) == (None, 1)
+    assert report["turns"]["new"] > 50
+    assert fresh.db.read_bytes() == before
 
 
 def test_what_was_exported_is_taken_in_by_an_empty_index_as_it_was(indexed: Agent, fresh: Agent) -> None:
