@@ -64,6 +64,7 @@ def test_the_evidence_is_where_it_is_said_and_the_content_stands_alone(
         ("I live in Rome and my parcel is late.", ["I live in Rome"]),
         ("I like tea, my wife is a nurse, and prefer green tea.", ["I like tea", "my wife is a nurse"]),
         ("I'm vegan and allergic to nuts.", ["I'm allergic to nuts", "I'm vegan"]),
+        ("I use tabs, single quotes and no semicolons.", ["I use tabs, single quotes and no semicolons"]),
         ("I like answers, short ones, so don't explain.", ["I like answers"]),
         ("我喜欢爬山，游泳和看书。", ["我喜欢爬山，游泳和看书"]),
         ("我养了一只叫豆豆的猫，今年三岁。", ["我养了一只叫豆豆的猫"]),
