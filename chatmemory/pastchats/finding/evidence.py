@@ -41,12 +41,9 @@ _WORD: Final = r"[^\W_]+"
 
 
 def is_about(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool:
-    """Return whether *exchange* is about a query.
+    """Return whether *exchange*, which a query with *terms* found, is about the query.
 
-    Args:
-        exchange: a question and its answer, found by the query.
-        terms: the terms of the query.
-        mode: how the exchange was found; ``like`` means that it contains the text of the query.
+    In the mode ``like`` it is, because it contains the text of the query.
     """
     if mode == "like" or (exchange.hit.similarity or 0.0) >= ALIKE:
         return True
@@ -57,10 +54,7 @@ def is_about(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool
 def is_worth_telling(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool:
     """Return whether *exchange* matches a query so clearly that it may be shown to a user who did not ask for it.
 
-    Args:
-        exchange: a question and its answer, found by the query.
-        terms: the terms of the query.
-        mode: how the exchange was found; ``like`` means that it contains the text of the query.
+    See ``is_about`` for the mode ``like``.
     """
     if not is_about(exchange, terms, mode):
         return False

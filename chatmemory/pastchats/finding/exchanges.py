@@ -25,12 +25,7 @@ LONGEST_CHOICE: Final = 120  # characters, of an answer to a question of the ass
 
 
 def exchange_of(hit: PromptHit, around: Sequence[Prompt]) -> Exchange:
-    """Return the exchange that *hit* belongs to.
-
-    Args:
-        hit: the turn that the search found.
-        around: the turns of its conversation before and after it, in order.
-    """
+    """Return the exchange of *hit*, given the turns *around* it: those of its conversation before and after it, in order."""
     turns = [turn for turn in around if turn.kind == "typed" and turn.role in ("user", "assistant")]
     place = next((index for index, turn in enumerate(turns) if turn.id == hit.prompt.id), None)
     if place is None:  # a summary, a command or the output of a tool has no question

@@ -72,15 +72,7 @@ class PastChatsLive(PastChats):
         model: str,
         recall_tokens: int,
     ) -> None:
-        """Create the service.
-
-        Args:
-            searching: searches the index.
-            repository: the index of past chats.
-            counter: counts the tokens of a recall.
-            model: the name of the embedder's model.
-            recall_tokens: the budget of a recall that names none, in tokens.
-        """
+        """Create the service with the name of the embedder's model, and the budget in tokens of a recall that names none."""
         self._searching = searching
         self._repository = repository
         self._counter = counter
@@ -146,14 +138,9 @@ class PastChatsLive(PastChats):
         limit: int,
         is_left_out: Callable[[Prompt], bool],
     ) -> tuple[Exchange, ...]:
-        """Return the exchanges of the hits in *found* that are about the query.
+        """Return at most *limit* exchanges of the hits in *found* that are about the query with *terms*.
 
-        Args:
-            do: runs a step.
-            found: the result of the search.
-            terms: the terms of the query.
-            limit: the most exchanges.
-            is_left_out: returns whether a turn belongs to no exchange.
+        A turn for which *is_left_out* is true belongs to no exchange.
         """
         exchanges: tuple[Exchange, ...] = ()
         for hit in found.hits:

@@ -55,10 +55,7 @@ def prompt_terms(query: str) -> tuple[str, ...]:
 def search_terms_of(content: str, *, timestamp: datetime | None, speaker: str | None) -> str:
     """Return the terms that are indexed in addition to *content*: day, speaker, parts of names, pairs of CJK characters.
 
-    Args:
-        content: the text of the turn.
-        timestamp: when it was said; None if unknown.
-        speaker: who said it; None if unknown.
+    None: it is unknown when the turn was said, or by whom.
 
     >>> search_terms_of("我的狗叫Max", timestamp=datetime(2023, 5, 8), speaker="王芳")
     '8 May 2023 王芳 我的 的狗 狗叫'

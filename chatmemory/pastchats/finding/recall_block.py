@@ -127,16 +127,10 @@ class Block(NamedTuple):
 def recall_block(
     exchanges: Sequence[Exchange], *, query: str, tokens: int, count: Callable[[str], int]
 ) -> Block:
-    """Return the block for *exchanges* within a budget.
+    """Return the block for *exchanges*, best first, within a budget of *tokens*.
 
     It has all exchanges if possible, shortened as far as needed; otherwise the best ones.  If not even one fits, it is
-    only the heading.
-
-    Args:
-        exchanges: what to show, best first.
-        query: the query, which the block names if nothing was found.
-        tokens: the budget in tokens.
-        count: counts the tokens of a text.
+    only the heading.  Without exchanges, it says that nothing was found for *query*.
     """
     if not exchanges:
         return _shortest_of(_nothing_found(query), tokens, count)
@@ -224,16 +218,11 @@ def _entry(number: int, exchange: Exchange, widths: Widths) -> list[str]:
 
 
 def telling(turns: Sequence[Prompt], characters: int, *, found: Prompt | None = None) -> str:
-    """Return the text of the informative turns, in their order, as much as fits.
+    """Return the text of the informative turns of an answer, oldest first, as much as fits into *characters*.
 
-    An agent announces what it will do, does it, and finally reports what it has done.  Announcements have no information;
-    the last turn usually has the most, and the longest contains the code.  The last turn is taken first, then the one that
-    was found, then the others, longest first.
-
-    Args:
-        turns: the turns of an answer, oldest first.
-        characters: the most characters to return.
-        found: the turn that the search found; None if it is not one of *turns*.
+    An agent announces what it will do, does it, and finally reports what it has done.  Announcements have no
+    information; the last turn usually has the most, and the longest contains the code.  The last turn is taken first,
+    then the one that the search *found*, then the others, longest first.
     """
     left = [turn for turn in turns if not _is_idle(turn.content)] or [
         max(turns, key=lambda turn: len(turn.content))

@@ -38,14 +38,7 @@ class PromptSearching:
     def __init__(
         self, repository: PromptRepository, ranker: PromptRanker, embedder: QueryEmbedder, clock: Clock
     ) -> None:
-        """Create a search.
-
-        Args:
-            repository: the index of past chats.
-            ranker: orders the hits.
-            embedder: makes the vector of a query.
-            clock: gives the current time, for words such as "yesterday" in a query.
-        """
+        """Create a search; the clock gives the time for words such as "yesterday" in a query."""
         self._repository = repository
         self._ranker = ranker
         self._embedder = embedder
@@ -63,18 +56,10 @@ class PromptSearching:
         mode: SearchMode = "hybrid",
         is_left_out: Callable[[Prompt], bool] = lambda _: False,
     ) -> PromptSearchResult:
-        """Return the turns that match *query* by their words or their meaning.
+        """Return the turns that match *query* by their words or their meaning, best first, each text once.
 
-        Args:
-            do: runs a step.
-            query: any text; the first ``READ_CHARACTERS`` characters decide its meaning.
-            which: only turns that pass this filter.
-            limit: the largest number of hits.
-            mode: ``hybrid``: by words and by meaning.  ``lexical``: by words only.
-            is_left_out: returns whether a turn is no hit.
-
-        Returns:
-            the hits, best first, each text once, and how they were found.
+        The first ``READ_CHARACTERS`` characters of *query* decide its meaning; in the mode ``lexical``, only words are
+        compared.  A turn for which *is_left_out* is true is no hit.
 
         Fails with:
             GenericMemoryError: the index failed; a failing embedder only makes the search lexical.

@@ -320,9 +320,7 @@ def json_members(
 ) -> Iterator[tuple[WalkPath, Json] | HistoryIssue]:
     """Yield the members of each of *lists* with their paths, in the order of the file, and an issue for each damage.
 
-    Args:
-        reader: gives the document.
-        lists: the paths of the lists: ``("messages",)``, or ``()`` for a document that is a list.
+    A list is named by its path: ``("messages",)``, or ``()`` for a document that is a list.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
@@ -339,10 +337,7 @@ def object_members(
 ) -> Iterator[JsonObject | HistoryIssue]:
     """Yield the objects of the list at *path*, and an issue for each member that is not an object.
 
-    Args:
-        reader: gives the document.
-        path: the keys that lead to the list; no keys for a document that is a list.
-        called: the name of a member in the issue.
+    Without *path*, the document itself is the list.  The issue calls the member *called*.
 
     Raises:
         UnreadableHistoryError: the file cannot be read.
