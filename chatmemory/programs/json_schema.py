@@ -199,10 +199,7 @@ RULES: Final[Rules] = {
 
 
 def json_schema(kind: object) -> JsonObject:
-    """Return the schema of *kind*, with the schemas of its parts under ``$defs``.
-
-    Args:
-        kind: a class of this package, or a union of such classes.
+    """Return the schema of *kind*, a class of this package or a union of them, with the schemas of its parts under ``$defs``.
 
     Raises:
         TypeError: a field has a type or a validator for which no translation to JSON Schema is defined.

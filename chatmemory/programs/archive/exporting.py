@@ -86,10 +86,8 @@ async def exported(
 ) -> ExportReport:
     """Write all data of the store, of all users; two exports of the same store are equal byte for byte.
 
-    Args:
-        do: runs a step.
-        write: called with each line, its newline included, on a worker thread.
-        with_vectors: also write the vectors of memories; without them the importing store embeds the memories itself.
+    *write* is called with each line, its newline included, on a worker thread.  *with_vectors* adds the vectors of
+    memories; without them the importing store embeds the memories itself.
     """
     exporter = _Exporter(
         do,

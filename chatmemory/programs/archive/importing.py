@@ -55,11 +55,8 @@ async def imported(
 ) -> ImportReport:
     """Import the records of an export, of chatmemory or of another tool.
 
-    Args:
-        do: runs a step.
-        arriving: the records that ``records_in`` or ``read_rival`` yields; None for an empty line.
-        is_dry_run: whether to count only, and write nothing.
-        redacts: whether to remove secrets from messages, memories and items.
+    ``records_in`` and ``read_rival`` yield what is *arriving*; None is an empty line.  A dry run only counts.  With
+    *redacts*, secrets are removed from messages, memories and items.
     """
     tally, redaction = ImportTally(is_dry_run), Redaction()
     conversations = ArrivingConversations(

@@ -94,14 +94,7 @@ class SuiteReport:
 
     @classmethod
     def of(cls, suite: Suite, rows: Sequence[BenchRow], *, label: str, embedder: str) -> SuiteReport:
-        """Return the report of *suite*.
-
-        Args:
-            suite: the conversations and their questions.
-            rows: the figures of each way of searching.
-            label: the name of the suite in the report.
-            embedder: the name of the model that made the vectors.
-        """
+        """Return the report of *suite* under the name *label*; *rows* are the figures of each way of searching."""
         asked = [one for one in suite.conversations if one.questions]
         turns = sum(len(one.turns) for one in asked)
         return cls(label, suite.sha256, len(asked), turns, suite.questions, embedder, tuple(rows))
@@ -116,10 +109,8 @@ async def measured(
 ) -> tuple[BenchRow, ...]:
     """Search the answers to every question of *suite*, and return a row for each of ``WAYS``.
 
-    Args:
-        do: runs a step; the memories are stored under users of their own, in a store that should be empty.
-        suite: the conversations and their questions.
-        tell: receives a line when it begins with a conversation.
+    The memories are stored under users of their own, in a store that should be empty.  *tell* receives a line when the
+    work on a conversation begins.
     """
     clock = do.service(ClockTag)
     found: dict[str, list[Figures]] = {way: [] for way in WAYS}

@@ -95,9 +95,8 @@ class Access:
     async def grant(self, authorizations: Sequence[str], address: str) -> Grant | Refusal:
         """Return the grant of a request, or the refusal if its token is missing, wrong or expired.
 
-        Args:
-            authorizations: the values of its ``Authorization`` headers; more than one is refused.
-            address: the address of the client, for the log and for the delay after wrong tokens.
+        *authorizations* are the values of its ``Authorization`` headers; more than one is refused.  Wrong tokens from
+        the *address* of the client are logged, and their answers delayed.
         """
         if self._open is not None:
             return self._open
@@ -172,12 +171,7 @@ class WrongTokens:
         self._waiting = 0
 
     def count(self, address: str, now: float) -> int:
-        """Count a wrong token, and return how many came from this address without a long pause.
-
-        Args:
-            address: the address of the client.
-            now: the current time in seconds.
-        """
+        """Count a wrong token at *now*, in seconds, and return how many came from *address* without a long pause."""
         client = _client(address)
         before, last = self._counts.pop(client, (0, now))
         count = before + 1 if now - last < REMEMBERED_SECONDS else 1

@@ -259,12 +259,7 @@ def _header(request: Request, name: str, pattern: str, expected: str, problems: 
 
 
 def with_request_paths(error: DataValidationError, operation: Operation) -> DataValidationError:
-    """Return *error* with paths that name places in the request.
-
-    Args:
-        error: the problems that the service found.
-        operation: the operation that was requested.
-    """
+    """Return *error*, which a service found, with paths that name places in the request of *operation*."""
     places, told = _places(operation), with_cures_for_clients(error)
     return evolve(told, problems=tuple(_with_request_path(problem, places) for problem in told.problems))
 

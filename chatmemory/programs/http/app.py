@@ -54,12 +54,9 @@ MOST_STREAMS: Final = 100
 
 
 def application(runtime: Runner[Services], settings: ServerSettings, *, closing: anyio.Event) -> ASGIApp:
-    """Return an application that answers requests with the services of *runtime*.
+    """Return an application that answers requests with the services of *runtime*, which must stay open meanwhile.
 
-    Args:
-        runtime: runs the effects of the operations; it must stay open as long as requests arrive.
-        settings: the tokens and their rights, and the limits on requests.
-        closing: set it when the server shuts down, so that event streams end.
+    Set *closing* when the server shuts down, so that event streams end.
     """
     access = Access(settings, runtime)
     # Separate limits: a model endpoint that hangs delays only the requests that need it, and not health checks.

@@ -28,11 +28,7 @@ METHODS: Final = ("get", "post", "put", "patch", "delete")
 
 
 def docs_pages(document: Callable[[], JsonObject]) -> Mapping[str, ASGIApp]:
-    """Return the pages by path.
-
-    Args:
-        document: returns the OpenAPI document; it is called when somebody first opens the page.
-    """
+    """Return the pages by path; *document* returns the OpenAPI document when somebody first opens the page of the operations."""
     return {
         **problems_page(LINKS),
         DOCS_PAGE: _MadePage(lambda: _page("The operations of chatmemory", _operations(document()), LINKS)),
@@ -42,8 +38,7 @@ def docs_pages(document: Callable[[], JsonObject]) -> Mapping[str, ASGIApp]:
 def problems_page(links: str = "") -> Mapping[str, ASGIApp]:
     """Return the page that the ``type`` of problem documents links to, and its style sheet, by path.
 
-    Args:
-        links: HTML with links to the other pages of the server; "" if there are none.
+    *links* is HTML with links to the other pages of the server.
     """
     style = files("chatmemory.programs.http") / "docs.css"
     return {

@@ -36,10 +36,8 @@ def bounded(
 ) -> Effect[P, E, R]:
     """Return *page*, or a shorter one if its texts are too large; the cursor of the shorter page continues with the rest.
 
-    Args:
-        page: a page of memories, messages or turns.
-        again: reads the same page with at most the given number of members.
-        newest_first: whether a shorter page keeps the end of this one.
+    *again* reads the same page with at most the given number of members; with *newest_first*, it keeps the end of this
+    one.
     """
     members = _members(page)
     count = _fitting(members[::-1] if newest_first else members)

@@ -147,12 +147,7 @@ _ETAG: Final[JsonObject] = {
 
 
 def openapi_document(operations: Iterable[Operation], *, needs_token: bool = True) -> JsonObject:
-    """Return the document of *operations*.
-
-    Args:
-        operations: all operations of the server.
-        needs_token: whether the server has tokens, so that requests need one.
-    """
+    """Return the document of *operations*; *needs_token* says whether requests need a token."""
     description = Description(place=SCHEMAS, rules=RULES_OF_REQUESTS)
     paths: dict[str, dict[str, Json]] = {}
     for operation in operations:

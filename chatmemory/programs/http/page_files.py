@@ -60,13 +60,7 @@ class PageFile:
     """An ASGI application that answers with one file."""
 
     def __init__(self, name: str, content: bytes, *, caching: str = ASKED_AGAIN) -> None:
-        """Serve *content*.
-
-        Args:
-            name: the name of the file; its ending determines the media type.
-            content: the bytes of the file.
-            caching: the value of ``Cache-Control``.
-        """
+        """Serve *content*; the ending of *name* determines its media type, and *caching* is its ``Cache-Control``."""
         self._content = content
         self._media_type = MEDIA_TYPES[name.rpartition(".")[2]]
         self._headers = {"ETag": f'"{_digest(content)}"', "Cache-Control": caching}
@@ -130,11 +124,7 @@ class _Part:
 
 
 def linked(modules: Mapping[str, str], entry: str) -> str:
-    """Return one module that does the same as *entry* with all its imports.
-
-    Args:
-        modules: the texts by path.
-        entry: the path of the module that the page names.
+    """Return one module that does the same as *entry* with all its imports; *modules* has the texts by path.
 
     Raises:
         UnknownStatementError: a module imports a name that does not exist, or has an unknown form of import or export.

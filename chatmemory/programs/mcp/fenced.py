@@ -41,12 +41,7 @@ VALUE_TOKENS: Final = 100
 
 
 def fitting(lines: Sequence[str], *, tokens: int = BLOCK_TOKENS) -> int:
-    """Return how many of *lines* fit, from the first on; at least one.
-
-    Args:
-        lines: the lines of an answer.
-        tokens: their most tokens, structured values included.
-    """
+    """Return how many of *lines* fit into *tokens*, structured values included, from the first on; at least one."""
     count = 0
     for line in lines:
         tokens -= estimate(line) + VALUE_TOKENS
@@ -94,12 +89,9 @@ def said_lines(messages: Sequence[ContextMessage]) -> list[str]:
 
 
 def fenced(lines: Sequence[str], notice: str, chance: Random) -> str:
-    """Return *lines* between the marks of a fence; ``""`` for no lines.
+    """Return *lines*, each of them JSON, between the marks of a fence, below *notice*; ``""`` for no lines.
 
-    Args:
-        lines: each is JSON.
-        notice: the sentence above the fence, which says what the block holds.
-        chance: makes the mark of the fence, so that no text can contain it.
+    *chance* makes the mark of the fence, so that no text can contain it.
     """
     return recalled_block(lines, fence=fresh_fence(lines, chance), notice=notice)
 

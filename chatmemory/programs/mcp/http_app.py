@@ -30,9 +30,7 @@ PATH: Final = "/mcp"
 async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -> AsyncGenerator[ASGIApp]:
     """Open an ASGI application that serves MCP at ``PATH``; it is closed when the block ends.
 
-    Args:
-        runtime: runs the effects of the tools; it must stay open as long as the application.
-        settings: the tokens and their rights, and the limits on requests.
+    It answers with the services of *runtime*, which must stay open as long as the application.
     """
     manager = StreamableHTTPSessionManager(
         memory_server(runtime, _grant_of, has_pages=True),

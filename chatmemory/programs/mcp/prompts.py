@@ -48,12 +48,7 @@ class MemoryPrompt:
         return not (self.writes and grant.read_only)
 
     def message(self, grant: Grant, given: Arguments) -> Effect[str, PromptError | DataValidationError, Asks]:
-        """Return the user message; fail with ``DataValidationError`` if arguments are missing or unknown.
-
-        Args:
-            grant: what the caller may do.
-            given: the arguments, by name.
-        """
+        """Return the user message; fail with ``DataValidationError`` if arguments are missing or unknown."""
         arguments = self.listed.arguments or ()
         known = {argument.name for argument in arguments}
         problems = [

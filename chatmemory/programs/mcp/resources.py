@@ -87,10 +87,7 @@ async def list_resources(
 ) -> types.ListResourcesResult:
     """Return a page of the conversations and memories that *grant* may see.
 
-    Args:
-        do: runs a step.
-        grant: what the client may do.
-        after: the ``next_cursor`` of the previous page; None for the first page.
+    *after* is the ``next_cursor`` of the page before it; None: the first page.
     """
     listed: list[types.Resource] = []
     if after is None or not after.startswith(IN_MEMORIES):
@@ -111,13 +108,7 @@ async def list_resources(
 
 @Effect.gen
 async def read_resource(do: Do[ResourceError, Reads], grant: Grant, uri: str) -> str:
-    """Return the text of the resource *uri*; fail with a ``NotFoundError`` refusal if no template fits *uri*.
-
-    Args:
-        do: runs a step.
-        grant: what the client may do.
-        uri: the address of the resource.
-    """
+    """Return the text of the resource *uri*; fail with a ``NotFoundError`` refusal if no template fits *uri*."""
     chance = do.service(RandomTag)
     address, _, asked = uri.partition("?")
     _, _, place = asked.partition("=")

@@ -83,12 +83,10 @@ log = logging.getLogger("chatmemory.mcp")
 
 
 def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bool = False) -> Server[Any]:
-    """Return a server that answers with the services of *runtime*.
+    """Return a server that answers with the services of *runtime*, which must stay open as long as the server runs.
 
-    Args:
-        runtime: runs the effects of the tools; it must stay open as long as the server runs.
-        grant_of: returns what the caller of a request may do.
-        has_pages: whether clients can open the page that the ``type`` of a problem document names.
+    *grant_of* returns what the caller of a request may do.  *has_pages* says whether clients can open the page that the
+    ``type`` of a problem document names.
     """
     described = partial(_document, has_pages=has_pages)
 
@@ -200,15 +198,9 @@ def _answered(tool: MemoryTool, call: ToolCall[Any]) -> Effect[ToolResult[Any], 
 async def _run(
     runtime: Runner[Services], name: str, grant: Grant, effect: Effect[A, ApiError, Services]
 ) -> Outcome[A, ApiError]:
-    """Run *effect* with the rights of *grant*, and log how it ended.
+    """Run *effect* with the rights of *grant*, and log under *name*, that of the tool or resource, how it ended.
 
     An unexpected exception becomes ``UNFORESEEN``, without its text, which may quote what somebody said.
-
-    Args:
-        runtime: runs the effect.
-        name: the name of the tool or resource, for the log.
-        grant: what the caller may do.
-        effect: the effect of the call.
     """
     began = perf_counter()
     try:

@@ -45,11 +45,6 @@ async def changes_page(
     """Return a page of changes: all of them for the main token, and those that *grant* may see for any other token.
 
     Only the main token sees which client made a change; another token sees this for its own changes only.
-
-    Args:
-        do: runs a step.
-        grant: what the client may do.
-        asked: the cursor, and the most events to examine.
     """
     refuse(do, id_problems("$.since", asked.since, or_none=True))
     return await do(told_page(do.service(EventLogTag), grant, asked))
@@ -59,14 +54,7 @@ async def changes_page(
 async def told_page(
     do: Do[DataValidationError | GenericMemoryError], log: EventLog, grant: Grant, asked: ChangesList
 ) -> ChangesPage:
-    """Return a page of changes from *log*, as ``changes_page`` does, without checking *asked*.
-
-    Args:
-        do: runs a step.
-        log: the log of events.
-        grant: what the client may do.
-        asked: the cursor, and the most events to examine.
-    """
+    """Return a page of changes from *log*, as ``changes_page`` does, without checking *asked*."""
     with acting_as(EVERYBODY if grant.is_main else grant.principal):
         page = await do(log.changes_page(asked.since, limit=asked.limit).alt(memory_error))
     if grant.is_main:
@@ -107,12 +95,7 @@ class AuditPage:
 async def audit_page(
     do: Do[DataValidationError | GenericMemoryError, AuditTrailTag], asked: AuditList
 ) -> AuditPage:
-    """Return a page of the audit trail, for all users; fail with ``DataValidationError`` if *asked* is not valid.
-
-    Args:
-        do: runs a step.
-        asked: the filters, the most entries, and the cursor.
-    """
+    """Return a page of the audit trail, for all users; fail with ``DataValidationError`` if *asked* is not valid."""
     place, problems = read_cursor(asked.after)
     after = None
     if place is not None:

@@ -40,13 +40,8 @@ async def built_context(
 ) -> ChatContext:
     """Build the context of a message; for a client that may only read, the use of memories is not counted.
 
-    Args:
-        do: runs a step.
-        grant: what the client may do.
-        request: the message.
-        app: the app whose memories are used; None: the app of the grant.
-        instructions: the instructions of the application; they come first.
-        preview: other settings or an earlier time to try; None: the configured settings, now.
+    *app* None: the memories of the app of *grant* are used.  The *instructions* of the application come
+    first.  *preview* has other settings or an earlier time to try; None: the configured settings, now.
     """
     namespace = await do(grant.namespace(app))
     return await do(

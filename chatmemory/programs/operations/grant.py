@@ -74,11 +74,8 @@ class Grant:
 def main_grant(settings: ServerSettings, *, name: str) -> Grant:
     """Return the grant of a client with the main token, or of any client if no token is needed.
 
-    It covers all data of the configured user, and conversations without an owner.
-
-    Args:
-        settings: the settings of the server.
-        name: the name of the client, for the log and the audit trail.
+    It covers all data of the configured user, and conversations without an owner.  The log and the audit trail show
+    *name*.
     """
     own = Namespace(settings.user, settings.app)
     return Grant(
@@ -93,13 +90,8 @@ def main_grant(settings: ServerSettings, *, name: str) -> Grant:
 def token_grant(name: str, token: TokenSettings, settings: ServerSettings) -> Grant:
     """Return the grant of a client with *token*: the data of its user, and the conversations shared with it.
 
-    Conversations without an owner, which earlier versions wrote, belong to the main user.  A token that is limited to ids
-    with a certain prefix may also use those whose id has this prefix.
-
-    Args:
-        name: the name of the token.
-        token: the settings of the token.
-        settings: the settings of the server.
+    Conversations without an owner, which earlier versions wrote, belong to the main user.  A token that is limited to
+    ids with a certain prefix may also use those whose id has this prefix.
     """
     most = READ if token.read_only else EVERY_RIGHT
     own = [Namespace(token.user, token.app)]

@@ -70,12 +70,8 @@ def searched_past_chats(
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
     """Return the turns that match a query, best first; fail as ``past_chats_for`` does.
 
-    If nothing is found, the reason names the projects and formats that no turn has.
-
-    Args:
-        grant: what the client may do.
-        asked: the query and its filters.
-        skip: how many more hits to return, because the caller leaves out so many of the first.
+    If nothing is found, the reason names the projects and formats that no turn has.  *skip* more hits than asked
+    for are returned, because the caller leaves out as many of the first.
     """
     which = PromptFilter(
         projects=asked.projects,
@@ -102,12 +98,7 @@ def searched_past_chats(
 def recalled_past_chats(
     grant: Grant, asked: PastTask
 ) -> Effect[PastRecall, PastChatsError | Refusal, PastChatsService]:
-    """Return what worked and what failed before; fail as ``past_chats_for`` does.
-
-    Args:
-        grant: what the client may do.
-        asked: the task and the budget.
-    """
+    """Return what worked and what failed before; fail as ``past_chats_for`` does."""
     return past_chats_for(
         grant, lambda chats: chats.recall(asked.query, limit=asked.limit, tokens=asked.tokens)
     )
@@ -139,10 +130,6 @@ def past_chats_for(
 
     Fails with a ``ForbiddenError`` refusal without the right to past chats, and with ``PastChatsNotIndexedError`` if
     there is no index yet; an index that cannot be read fails with its own error.
-
-    Args:
-        grant: what the client may do.
-        ask: returns the effect to run.
     """
     if not grant.past_chats:
         return Effect.fail(NO_PAST_CHATS)

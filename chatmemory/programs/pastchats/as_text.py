@@ -24,10 +24,7 @@ SHOWN_COUNTS: Final = 24  # enough for all formats, and for the projects with th
 def search_text(query: str, result: PromptSearchResult, *, filters: Sequence[str] = ()) -> str:
     """Format the hits, best first, and how they were found.
 
-    Args:
-        query: the query, for the message that nothing was found.
-        result: the result of the search.
-        filters: the options that narrowed the search, for the same message.
+    If there are none, the text names the query and *filters*, the options that narrowed the search.
     """
     if not result.hits:
         within = f" within {', '.join(filters)}" if filters else ""
@@ -118,10 +115,8 @@ def report_text(report: IndexReport) -> str:
 def issue_lines(report: IndexReport, *, verbose: bool, shows_all: str = "") -> Iterator[str]:
     """Yield a line for each file that could not be read; with *verbose* also for files that are not a chat history.
 
-    Args:
-        report: the report of an index run.
-        verbose: yield a line for every file that was not indexed.
-        shows_all: the option of the command that shows all of them, for the last line.
+    Without *verbose*, at most ``SHOWN_ISSUES`` are shown; the last line then names *shows_all*, the option that shows
+    all.
     """
     for file in report.looked_at:
         parts = (file.became.replace("_", " "), file.format, file.detail)

@@ -143,12 +143,7 @@ def stop_hook(payload: bytes) -> StopHook | NoHook:
 def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, PastChatsError]:
     """Return the output of the command: a recall for the prompt as JSON, or nothing without a relevant hit.
 
-    The user did not ask for this recall, so weak hits are left out.
-
-    Args:
-        chats: the past chats.
-        hook: the prompt.
-        tokens: the budget of the recall, in tokens.
+    The user did not ask for this recall, so weak hits are left out.  It has *tokens* at most.
     """
     terms = prompt_terms(hook.prompt)
 
@@ -160,12 +155,7 @@ def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, 
 
 
 def captured(index: PastChatsIndex, hook: StopHook) -> Effect[IndexReport, PastChatsError]:
-    """Index the transcript of a finished turn, or all new histories of the tool if the transcript is not known.
-
-    Args:
-        index: the index of past chats.
-        hook: the turn that is over.
-    """
+    """Index the transcript of a finished turn, or all new histories of the tool if the transcript is not known."""
     from chatmemory.pastchats.past_chats import IndexRequest
 
     if hook.transcripts:

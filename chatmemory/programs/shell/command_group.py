@@ -38,13 +38,7 @@ class CommandGroup(click.Group):
     """A click group that imports a command on first use, so that a short one does not wait for the others."""
 
     def __init__(self, *args: Any, entries: Mapping[str, Entry] | None = None, **kwargs: Any) -> None:
-        """Make a group of *entries*.
-
-        Args:
-            args: as ``click.Group`` takes them.
-            entries: the commands by name, in the order of ``--help``.
-            kwargs: as ``click.Group`` takes them.
-        """
+        """Make a group of *entries*, the commands by name in the order of ``--help``; the rest is as ``click.Group`` takes it."""
         super().__init__(*args, **kwargs)
         self.entries = dict(entries or {})
 
@@ -136,12 +130,7 @@ def run_group(
 
 
 def completion_script(context: click.Context, shell: str) -> str:
-    """Return the completion script of *shell* for the program of *context*.
-
-    Args:
-        context: the context of a command of the program.
-        shell: ``bash``, ``zsh`` or ``fish``.
-    """
+    """Return the completion script of *shell*, ``bash``, ``zsh`` or ``fish``, for the program of a command's *context*."""
     root = context.find_root()
     name = root.info_name or ""
     kind = get_completion_class(shell)

@@ -120,12 +120,9 @@ def list_option(
 
 
 def instant_of(option: str, text: str | None, now: datetime) -> datetime | None:
-    """Return the instant given by an option, or None if it is not given.
+    """Return the instant that *text* means, see ``instant``, or None if the *option* is not given; a message names *option*.
 
-    Args:
-        option: its name, for the message.
-        text: see ``instant``.
-        now: the current time in the time zone of this machine.
+    *now* is the current time in the time zone of this machine.
     """
     if text is None:
         return None

@@ -19,12 +19,9 @@ RIVALS: Final[Mapping[str, Callable[[RivalFile, Namespace], Arrivals]]] = {
 
 
 def read_rival(name: str, file: RivalFile, namespace: Namespace) -> Arrivals:
-    """Yield the records of an export of the tool *name*; an unreadable file yields one ``Unfit``.
+    """Yield the records of an export of the tool *name*, one of ``RIVALS``; an unreadable file yields one ``Unfit``.
 
-    Args:
-        name: one of ``RIVALS``.
-        file: the export.
-        namespace: the owner of records that have no owner in the export.
+    Records that have no owner in the export get *namespace*.
     """
     try:
         yield from RIVALS[name](file, namespace)

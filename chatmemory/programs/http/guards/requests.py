@@ -53,10 +53,6 @@ def guarded(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
     """Return *app* inside the guards that every request passes: log, headers, unexpected errors, ``RequestGuard``.
 
     The log is outermost, so that refused requests are logged too.  Every answer gets the headers, including errors.
-
-    Args:
-        app: answers the requests that pass.
-        settings: has the names of the server.
     """
     return RequestLog(HeaderGuard(UnforeseenGuard(RequestGuard(app, names=settings.names))))
 
@@ -97,11 +93,7 @@ class MethodRoute(Route):
     def __init__(self, path: str, method: str, app: ASGIApp, *, methods_here: Collection[str]) -> None:
         """Route requests with *method* at *path* to *app*.
 
-        Args:
-            path: the path, with the names of its parameters in braces.
-            method: the method of this route.
-            app: answers the requests.
-            methods_here: all methods that *path* has.
+        The names of parameters in *path* are in braces; *methods_here* are all methods that it has.
         """
         super().__init__(path, app, methods=[method])
         allowed = ", ".join(sorted(methods_here))

@@ -37,12 +37,8 @@ def followed(
 ) -> Effect[AsyncIterator[str], ReadError]:
     """Return the events of a conversation as a stream; fail if the conversation or *newer_than* is not valid.
 
-    Args:
-        memory: reads the conversation.
-        conversation_id: the id of the conversation.
-        newer_than: the number of the message after which the events begin; None: the last message.
-        closing: the stream ends as soon as it is set.
-        ends_at: the instant at which the stream ends, UTC; None: never.
+    They begin after the message with the number *newer_than*; None: after the last message.  The stream ends as soon as
+    *closing* is set, and at *ends_at*, UTC, if it is given.
     """
 
     def last(_: Conversation) -> Effect[int, ReadError]:
@@ -94,12 +90,7 @@ async def _events(
 
 
 def has_come(instant: datetime | None, clock: Clock) -> bool:
-    """Return whether an instant is reached.
-
-    Args:
-        instant: the instant, UTC; None is never reached.
-        clock: gives the current time.
-    """
+    """Return whether *instant*, UTC, is reached; None is never reached."""
     return instant is not None and clock.now() >= instant
 
 

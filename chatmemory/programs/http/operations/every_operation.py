@@ -29,11 +29,7 @@ from chatmemory.programs.http.operations.values import VALUES
 
 @cache
 def openapi_text(*, needs_token: bool = True) -> str:
-    """Return the OpenAPI document as the text of a file.
-
-    Args:
-        needs_token: whether the server has tokens, so that requests need one.
-    """
+    """Return the OpenAPI document as the text of a file; *needs_token* says whether requests need a token."""
     document = openapi_document(OPERATIONS, needs_token=needs_token)
     return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
