@@ -42,10 +42,8 @@ class FolderSearch:
     ) -> Iterator[Found]:
         """Yield the file *path*, or the files below the folder *path*, and an issue for each folder that cannot be read.
 
-        Args:
-            path: the path of the file or folder; a link is followed.
-            may_lead: returns whether files below a folder may be meant, by its parts below *path*.
-            is_meant: returns whether a file is meant, by its parts below *path*.
+        A link at *path* is followed.  *may_lead* returns whether files below a folder may be meant, *is_meant* whether
+        a file is meant; both get the parts of its path below *path*.
         """
         real = os.path.realpath(path)
         try:

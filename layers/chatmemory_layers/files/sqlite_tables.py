@@ -13,15 +13,9 @@ WHERE known.name = ? COLLATE NOCASE AND known.type = 'table' AND known.rootpage 
 
 
 def rows_of(path: Path, table: str, columns: Sequence[str], order: str) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of *table*, ordered by *order*; nothing if the file lacks the table, see ``columns_of``.
+    """Yield the rows of *table*, ordered by *order*, as ``rivals.rival.Rows`` requires; see ``columns_of``.
 
     A blob is decoded as UTF-8 text.
-
-    Args:
-        path: the file, which another program may be writing to.
-        table: its name.
-        columns: the names of the columns; a column that the table lacks is None in each row.
-        order: the column, or ``rowid``.
 
     Raises:
         ValueError: the file is damaged.

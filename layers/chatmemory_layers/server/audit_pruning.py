@@ -41,11 +41,7 @@ class AuditPruningTag(Tag[AuditPruning]):
 
 
 def audit_pruning(days: int) -> Layer[AuditPruningTag, Never, AuditTrailTag]:
-    """Return the layer that prunes while it is open.
-
-    Args:
-        days: how long entries are kept; 0: for ever.
-    """
+    """Return the layer that prunes entries older than *days* while it is open; 0: entries are kept for ever."""
 
     @asynccontextmanager
     async def pruned(trail: AuditTrail, clock: Clock) -> AsyncGenerator[AuditPruning]:

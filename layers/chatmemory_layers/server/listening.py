@@ -24,12 +24,9 @@ UNGUARDED: Final = (
 
 
 def open_listener(host: str, port: int, *, needs_token: bool) -> Outcome[socket.socket, ConfigError]:
-    """Listen at an address, or return why that is not possible.
+    """Listen at an address, or return why that is not possible; the port 0 is a free one.
 
-    Args:
-        host: a name or an address; one that other machines reach is refused before a socket is open, unless *needs_token*.
-        port: the port; 0: a free one.
-        needs_token: whether clients need a token.
+    An address that other machines reach is refused before a socket is open, unless clients need a token.
     """
     if not host:
         return _refused(HOST, "name an address: 127.0.0.1, or 0.0.0.0 for all of them")

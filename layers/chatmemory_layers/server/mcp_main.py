@@ -90,12 +90,9 @@ def serve_http(
 def mcp_stack(
     settings: Settings, *, folders: Sequence[str] = (), **parts: Unpack[stacks.Parts]
 ) -> Layer[Services, stacks.StackError]:
-    """Return the layer of all services of the MCP server.
+    """Return the layer of all services of the MCP server; *parts* replace parts of the memory, as in ``stacks.configured``.
 
-    Args:
-        settings: of the memory and the past chats.
-        folders: folders that may be indexed, besides the folders of the known tools.
-        parts: the parts of the memory to replace, as for ``stacks.configured``.
+    Histories may be read from *folders*, besides the folders of the known tools.
     """
     memory = settings.memory
     past_chats = served_past_chats(memory.past_chats, memory.embedding)

@@ -33,12 +33,9 @@ log = logging.getLogger("chatmemory.http")
 def serve(
     settings: Settings, *, names_past_chats: bool, is_quiet: bool
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Answer clients until Ctrl-C or SIGTERM.
+    """Answer clients until Ctrl-C or SIGTERM; *is_quiet*: the log leaves out requests.
 
-    Args:
-        settings: of the memory and the server.
-        names_past_chats: whether the user named an index of past chats: if it does not exist, a message says so.
-        is_quiet: whether requests are left out of the log.
+    If the user named an index of past chats (*names_past_chats*) that does not exist, a message says so.
     """
     logging.basicConfig(format=LINE, level=logging.WARNING)
     log.setLevel(logging.WARNING if is_quiet else logging.INFO)

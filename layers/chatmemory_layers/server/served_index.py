@@ -150,12 +150,9 @@ def _outside(paths: Sequence[str], confinement: Confinement) -> tuple[Problem, .
 def served_index(
     settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, folders: Sequence[str] = ()
 ) -> Layer[PastChatsIndexService]:
-    """Return a layer of the index that *settings* name.
+    """Return a layer of the index that *settings* name; *embedding* is the embedder that makes its vectors.
 
-    Args:
-        settings: say where the index is, and which histories are read.
-        embedding: the embedder that makes vectors.
-        folders: folders from which histories may be read, besides the folders of the known tools.
+    Histories may be read from *folders*, besides the folders of the known tools.
     """
     # It has every method, which no type checker sees.
     return Layer.sync(

@@ -40,13 +40,10 @@ async def serve(
     closing: anyio.Event,
     limits: ConnectionLimits | None = None,
 ) -> None:
-    """Answer clients at *listener* until a signal comes.
+    """Answer clients at *listener* until a signal comes, then close it.
 
-    Args:
-        app: the ASGI application.
-        listener: the socket, which is closed at the end.
-        closing: set when the server begins to close, so that streams end by themselves.
-        limits: for each connection; None: the defaults.
+    *closing* is set when the server begins to close, so that streams end by themselves.  *limits* are those of each
+    connection; None: the defaults.
     """
     given = limits or ConnectionLimits()
     limits = evolve(given, connections=max(1, min(given.connections, _most_files() - OTHER_FILES)))

@@ -138,16 +138,9 @@ WHERE source_path = :source AND NOT EXISTS (SELECT 1 FROM prompts WHERE prompts.
 def forget(
     connection: sqlite3.Connection, which: PromptFilter, *, sources: Sequence[str], is_dry_run: bool
 ) -> int:
-    """Delete turns so that no byte of them stays in the file, and record that they are not to be indexed again.
+    """Delete turns so that no byte of them stays in the file, and return how many; they are not to be indexed again.
 
-    Args:
-        connection: writes the file.
-        which: only turns that pass this filter.
-        sources: only turns from these sources; empty: from all sources.
-        is_dry_run: count the turns, and change nothing.
-
-    Returns:
-        the number of turns.
+    Without *sources*, turns from all sources are deleted; a dry run only counts them.
     """
     asked = {
         **filter_parameters(which),
@@ -168,10 +161,9 @@ def forget(
 
 
 def prune(connection: sqlite3.Connection, *, is_dry_run: bool) -> int:
-    """Delete the turns that are in no source any more, and the records of missing sources; a dry run only counts the turns.
+    """Delete the turns that are in no source any more, and the records of missing sources; return how many turns.
 
-    Returns:
-        the number of turns.
+    A dry run only counts them.
     """
     if is_dry_run:
         return _count(connection, CHOOSE_ABANDONED, {})
@@ -209,13 +201,10 @@ def _empty_log(connection: sqlite3.Connection) -> None:
 
 
 def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> dict[str, str]:
-    """Record that these sources no longer exist; their turns stay.
+    """Record that these sources no longer exist, and return the other source of each that was only moved; their turns stay.
 
-    A renamed folder and a history that its tool compressed are found again by the identity of their turns: another source
-    holds the same ones.  If the name of the file is part of that identity, the turns themselves are compared.
-
-    Returns:
-        the other source of each source that was only moved.
+    A renamed folder and a history that its tool compressed are found again by the identity of their turns: another
+    source holds the same ones.  If the name of the file is part of that identity, the turns themselves are compared.
     """
     if not sources:
         return {}
