@@ -221,11 +221,9 @@ def schema_files() -> Mapping[str, str]:
 
 @final
 class Description:
-    """Describes classes, and collects the *definitions* of their parts.
+    """Describes classes, and collects the *definitions* of their parts, whose path in the document is *place*.
 
-    Args:
-        place: the path of the definitions in the document.
-        rules: the rules that no attrs validator checks.
+    *rules* are those that no attrs validator checks.
     """
 
     def __init__(self, *, place: str = "#/$defs/", rules: Rules = RULES) -> None:

@@ -72,9 +72,8 @@ log = logging.getLogger("chatmemory.http")
 class Access:
     """Finds the grant of a token by the token's hash.
 
-    Args:
-        settings: the tokens; if there are none, every client has the grant of the server's user.
-        runtime: provides the clock, for the expiry of tokens and the delay after wrong ones.
+    Without tokens in *settings*, every client has the grant of the server's user.  *runtime* provides the clock, for
+    the expiry of tokens and the delay after wrong ones.
     """
 
     def __init__(self, settings: ServerSettings, runtime: Runner[Never]) -> None:

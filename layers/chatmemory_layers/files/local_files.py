@@ -27,9 +27,8 @@ from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 class LocalFiles(HistoryFiles):
     """Finds and opens files.
 
-    Args:
-        own: files to leave out: the index itself, which changes with every run.
-        confinement: the folders in which reading is allowed; None allows every file.
+    It leaves out *own*: the index itself, which changes with every run.  It reads only inside *confinement*; None:
+    every file.
     """
 
     def __init__(self, own: Sequence[str] = (), confinement: Confinement | None = None) -> None:

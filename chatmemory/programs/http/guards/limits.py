@@ -46,13 +46,9 @@ class FreeMemory:
 
 @final
 class ContentGuard:
-    """Reads the whole body of a request, and passes it to *app* in one piece.
+    """Reads the whole body of a request, at most *max_bytes*, within *seconds*, and passes it to *app* in one piece.
 
-    Args:
-        app: answers the requests.
-        max_bytes: the largest body, in bytes.
-        seconds: the longest time in which a body must arrive.
-        memory: the memory for arriving bodies, which several guards may share; None: its own.
+    *memory*, for arriving bodies, may be shared by several guards; None: it has its own.
     """
 
     def __init__(
@@ -174,12 +170,8 @@ class StreamLimit:
     """Keeps at most *slots* streams of *app* open; if all are in use, a new stream closes another one.
 
     It closes the oldest stream of the client that has the most.  That client reconnects with the id of the last event
-    that it saw.  So a client that opens more and more streams closes its own, and no client is locked out forever.
-
-    Args:
-        app: an application whose answers have no end.
-        slots: the number of streams that may be open at once.
-        client_of: returns the client of a request; streams are counted for each client.
+    that it saw.  So a client that opens more and more streams closes its own, and no client is locked out
+    forever.  *client_of* returns the client of a request.
     """
 
     def __init__(self, app: ASGIApp, *, slots: int, client_of: Callable[[Scope], Hashable]) -> None:

@@ -61,9 +61,7 @@ def guarded(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
 class RequestGuard:
     """Lets a request pass to *app* if it is well formed, sent to a name of this server, and not sent by a page of another origin.
 
-    Args:
-        app: answers the requests that pass.
-        names: the names of this server, in addition to those of the loopback address.
+    *names* are those of this server, in addition to those of the loopback address.
     """
 
     def __init__(self, app: ASGIApp, *, names: Iterable[str] = ()) -> None:
