@@ -28,7 +28,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chatmemory.pastchats.finding.verdicts import own_words
-from chatmemory.pastchats.prompt import is_undone
+from chatmemory.pastchats.prompt import conversation_of, is_undone
 from chatmemory.text.shown_text import local_time, one_line, shortened, shown
 
 if TYPE_CHECKING:
@@ -159,10 +159,7 @@ def source_line(hit: PromptHit) -> str:
         told.append(date if zone == "UTC" else f"{date} {zone}")
     if prompt.project:
         told.append(_harmless(one_line(prompt.project, 80)))
-    _, _, native = prompt.conversation_id.partition(":")
-    conversation = native.removeprefix(prompt.source)
-    # A file may hold several conversations, each with a turn of this number.
-    if conversation and conversation not in prompt.source:
+    if conversation_of(prompt) is not None:
         told.append(f"conversation {_harmless(one_line(prompt.conversation_id, 120))}")
     if is_undone(prompt):
         told.append("undone")
