@@ -10,7 +10,7 @@ turn to a line of JSON and back, without loss.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Final, cast, final, get_args
 
 from attrs import define, evolve, field
@@ -74,7 +74,7 @@ class RecordImport:
         for (source, format_name), drafts in groupby(
             self._drafts(lines), key=lambda draft: (draft.source, draft.format)
         ):
-            for batch in _batches(drafts):
+            while batch := list(islice(drafts, BATCH_TURNS)):
                 hashes = {draft.content_hash: draft.text_hash for draft in batch}
                 unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
                 vectors = await do(embedding.missing(batch, unchanged))
@@ -122,17 +122,6 @@ def _redacted(draft: PromptDraft, redaction: Redaction) -> PromptDraft:
         text_hash=text_hash(content),
         search_terms=search_terms_of(content, timestamp=draft.timestamp, speaker=draft.speaker),
     )
-
-
-def _batches(drafts: Iterable[PromptDraft]) -> Iterator[list[PromptDraft]]:
-    batch: list[PromptDraft] = []
-    for draft in drafts:
-        batch.append(draft)
-        if len(batch) >= BATCH_TURNS:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def draft_of(value: Json) -> PromptDraft:
