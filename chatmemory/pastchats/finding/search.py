@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, final
 
+from attrs import evolve
+
 from chatmemory import errors
 from chatmemory.effect import Do, Effect
-from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSearchResult
+from chatmemory.pastchats.finding.prompt_hits import PromptSearchResult
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from chatmemory.pastchats.prompt import EVERYTHING
 from chatmemory.pastchats.prompt_repository import PromptSearch
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from chatmemory.errors import GenericMemoryError, RepositoryError
     from chatmemory.input.choices import RecallMode
     from chatmemory.pastchats.contract import SearchMode
-    from chatmemory.pastchats.finding.prompt_hits import PromptRanker
+    from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRanker
     from chatmemory.pastchats.prompt import Prompt, PromptFilter
     from chatmemory.pastchats.prompt_repository import PromptCandidates, PromptRepository
 
@@ -109,15 +111,7 @@ def _with_places(hit: PromptHit, places: Mapping[str, Sequence[str]]) -> PromptH
     """Return *hit* with the other conversations that contain its text."""
     conversations = places.get(hit.prompt.text_hash, ())
     others = tuple(dict.fromkeys(other for other in conversations if other != hit.prompt.conversation_id))
-    if not others:
-        return hit
-    return PromptHit(
-        prompt=hit.prompt,
-        score=hit.score,
-        signals=hit.signals,
-        similarity=hit.similarity,
-        also_in=others,
-    )
+    return evolve(hit, also_in=others) if others else hit
 
 
 def _explained(search: PromptSearch, candidates: PromptCandidates, why: str) -> tuple[RecallMode, str]:
