@@ -40,17 +40,15 @@ def serve(
     logging.basicConfig(format=LINE, level=logging.WARNING)
     log.setLevel(logging.WARNING if is_quiet else logging.INFO)
     server = settings.server
-    match open_listener(server.host, server.port, needs_token=server.needs_token):
-        case Success(listener):
-            pass
-        case Failure(error):
-            return Failure(memory_error(error))
+    opened = open_listener(server.host, server.port, needs_token=server.needs_token)
+    if isinstance(opened, Failure):
+        return opened
     if names_past_chats:
         _miss(settings.memory.past_chats)
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
     try:
-        anyio.run(_answer, settings, listener)
+        anyio.run(_answer, settings, opened.unwrap())
     except EffectFailed as failed:  # the services could not be built
         return Failure(memory_error(cast("RepositoryError | ConfigError", failed.error)))
     return Success(None)
