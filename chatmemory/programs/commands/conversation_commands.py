@@ -18,7 +18,7 @@ from chatmemory.programs.commands.options import (
     tell_more,
     with_host,
 )
-from chatmemory.programs.shell.options import as_json_option
+from chatmemory.programs.shell.options import as_json_option, number_option
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -61,14 +61,7 @@ def conversations(
 
 @click.command()
 @click.argument("conversation_id")
-@click.option(
-    "--limit",
-    "-n",
-    type=click.IntRange(1, 1000),
-    default=50,
-    show_default=True,
-    help="The most messages to print.",
-)
+@number_option("--limit", "-n", least=1, most=1000, default=50, help="The most messages to print.")
 @click.option(
     "--older-than",
     type=click.IntRange(1),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chatmemory.programs.shell.options import F, host_option, instant_of, pass_host
+from chatmemory.programs.shell.options import F, host_option, instant_of, number_option, pass_host
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,20 +32,16 @@ def with_host(command: Callable[..., None]) -> Callable[..., None]:
     return decorated
 
 
+after_option: Final = click.option(
+    "--after", metavar="CURSOR", help="Continue a list at this cursor, which the list prints at its end."
+)
+
+
 def page_options(command: F) -> F:
     """Add ``--limit`` and ``--after``."""
-    limit = click.option(
-        "--limit",
-        "-n",
-        type=click.IntRange(1, 1000),
-        default=20,
-        show_default=True,
-        help="The most to print.",
-    )
-    after = click.option(
-        "--after", metavar="CURSOR", help="Continue a list at this cursor, which the list prints at its end."
-    )
-    return limit(after(command))
+    limit = number_option("--limit", "-n", least=1, most=1000, default=20, help="The most to print.")
+    limited: F = limit(after_option(command))
+    return limited
 
 
 as_of_option: Final = click.option(

@@ -11,11 +11,11 @@ import click
 
 from chatmemory.effect.lazy import LazyModule
 from chatmemory.programs.commands.host import Serving
-from chatmemory.programs.commands.options import say, tell_more, with_host
+from chatmemory.programs.commands.options import after_option, say, tell_more, with_host
 from chatmemory.programs.shell.command_group import completion_script
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
-from chatmemory.programs.shell.options import as_json_option, instant_of
+from chatmemory.programs.shell.options import as_json_option, instant_of, number_option
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
@@ -78,11 +78,11 @@ def serve(host: Host, past_chats: str | None, address: str | None, port: int | N
 @click.command(epilog=ABOUT_TOKENS)
 @click.argument("name")
 @click.option("--user", default="default", show_default=True, help="The user whose memories the client sees.")
-@click.option(
+@number_option(
     "--days",
-    type=click.IntRange(0, LONGEST_DAYS),
+    least=0,
+    most=LONGEST_DAYS,
     default=YEAR_DAYS,
-    show_default=True,
     help="The number of days that it is valid; 0: until its hash is removed.",
 )
 def token(name: str, user: str, days: int) -> None:
@@ -119,9 +119,7 @@ def _toml_text(text: str) -> str:
 )
 @click.option("--target", metavar="ID", help="Only changes of this conversation or memory.")
 @click.option("--limit", type=click.IntRange(1, MOST_ENTRIES), default=100, show_default=True)
-@click.option(
-    "--after", metavar="CURSOR", help="Continue a list at this cursor, which the list prints at its end."
-)
+@after_option
 @as_json_option
 @with_host
 def audit(
