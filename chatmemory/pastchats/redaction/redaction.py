@@ -45,15 +45,16 @@ class Redaction:
 
     def metadata(self, given: Mapping[str, Json]) -> dict[str, Json]:
         """Return *given* without the secrets in its texts."""
-        return {name: self._value(value) for name, value in given.items()}
+        return {name: self.value(value) for name, value in given.items()}
 
-    def _value(self, value: Json) -> Json:
+    def value(self, value: Json) -> Json:
+        """Return *value* without the secrets in its texts."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return {name: self._value(member) for name, member in value.items()}
+            return self.metadata(value)
         if isinstance(value, Sequence):
-            return [self._value(member) for member in value]
+            return [self.value(member) for member in value]
         return value
 
     def _without(self, text: str, found: list[tuple[int, int, str]]) -> str:

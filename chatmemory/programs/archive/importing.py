@@ -123,13 +123,9 @@ def _redacted(record: Record, redaction: Redaction) -> Record:
             return evolve(record, content=redaction.text(record.content), metadata=metadata)
         case MemoryRecord():
             memory = record.memory
-            value = redaction.metadata({"value": memory.value})["value"]
+            value = redaction.value(memory.value)
             earlier = tuple(
-                evolve(
-                    one,
-                    content=redaction.text(one.content),
-                    value=redaction.metadata({"value": one.value})["value"],
-                )
+                evolve(one, content=redaction.text(one.content), value=redaction.value(one.value))
                 for one in record.earlier
             )
             return evolve(
@@ -138,6 +134,6 @@ def _redacted(record: Record, redaction: Redaction) -> Record:
                 earlier=earlier,
             )
         case ItemRecord():
-            return evolve(record, value=redaction.metadata({"value": record.value})["value"])
+            return evolve(record, value=redaction.value(record.value))
         case _:
             return record
