@@ -14,7 +14,6 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import Principal, acting_as
 from chatmemory.conversation.message_repository import (
     Append,
-    Appended,
     Fork,
     MessageDraft,
     MessageRepository,
@@ -161,7 +160,7 @@ class ArrivingConversations:
             answer = await self.repository.append(batch)
         match answer:
             case Success(appended):
-                self._count(appended)
+                self.tally.count("message", new=len(appended.stored), known=len(appended.duplicates))
                 opened.is_new = False
             case Failure(MessageConflictError() as error):
                 taken = set(error.message_ids)
@@ -176,9 +175,6 @@ class ArrivingConversations:
                 self.do.fail(GenericMemoryError(error))
             case Failure(error):
                 self.tally.issue(error, waiting[0][1])
-
-    def _count(self, appended: Appended) -> None:
-        self.tally.count("message", new=len(appended.stored), known=len(appended.duplicates))
 
     async def _summarize(self, opened: _Open, record: SummaryRecord) -> None:
         message = NewMessage("summary", record.content, record.id, record.timestamp, record.metadata)
