@@ -10,7 +10,7 @@ from chatmemory.extra import needs_extra
 
 with needs_extra("server"):
     from starlette.routing import Router
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
 from chatmemory.context.contract import ChatContextService
 from chatmemory.conversation.contract import ChatMemoryService
@@ -48,6 +48,8 @@ Services: TypeAlias = (
     | ServerFactsTag
 )
 """The services that the operations need."""
+
+NOTHING_THERE: Final = Refusal("NotFoundError", "see /docs or /openapi.json for the paths that exist")
 
 MOST_STREAMS: Final = 100
 """The most event streams that are open at once."""
@@ -88,9 +90,5 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
     routes += [
         MethodRoute(path, "GET", Compressed(file), methods_here=["GET"]) for path, file in files.items()
     ]
-    return RawPaths(guarded(Router(routes, redirect_slashes=False, default=_nothing_there), settings))
-
-
-async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:
-    nothing = Refusal("NotFoundError", "see /docs or /openapi.json for the paths that exist")
-    await problem_response(nothing)(scope, receive, send)
+    nothing_there = problem_response(NOTHING_THERE)
+    return RawPaths(guarded(Router(routes, redirect_slashes=False, default=nothing_there), settings))

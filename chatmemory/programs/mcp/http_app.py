@@ -10,7 +10,7 @@ from typing import Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Router
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from chatmemory.effect import Runner
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
@@ -24,6 +24,7 @@ from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.server_settings import ServerSettings
 
 PATH: Final = "/mcp"
+NOTHING_THERE: Final = Refusal("NotFoundError", f"the server answers at {PATH}")
 
 
 @asynccontextmanager
@@ -44,8 +45,9 @@ async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -
     app = TokenGuard(app, Access(settings, runtime))
     routes = [MethodRoute(PATH, "POST", app, methods_here=["POST"])]
     routes += [MethodRoute(path, "GET", page, methods_here=["GET"]) for path, page in problems_page().items()]
+    nothing_there = problem_response(NOTHING_THERE)
     async with manager.run():
-        yield guarded(Router(routes, redirect_slashes=False, default=_nothing_there), settings)
+        yield guarded(Router(routes, redirect_slashes=False, default=nothing_there), settings)
 
 
 def _grant_of(context: RequestContext) -> Grant:
@@ -53,7 +55,3 @@ def _grant_of(context: RequestContext) -> Grant:
         msg = "a request over HTTP comes with its scope"
         raise TypeError(msg)
     return grant_of(context.request.scope)
-
-
-async def _nothing_there(scope: Scope, receive: Receive, send: Send) -> None:
-    await problem_response(Refusal("NotFoundError", f"the server answers at {PATH}"))(scope, receive, send)
