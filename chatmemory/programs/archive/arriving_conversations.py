@@ -21,7 +21,6 @@ from chatmemory.conversation.message_repository import (
     Summary,
 )
 from chatmemory.conversation.message_rules import message_problems
-from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_counter import TokenCounter
 from chatmemory.effect import Do, Effect, Failure, Success
@@ -88,7 +87,8 @@ class ArrivingConversations:
                 self.tally.issue(f"{record.id!r} begins as {parent!r} does, which was not imported")
             opened.is_kept_out = True
         elif stored is not None and self.tally.is_dry_run:
-            opened.known = {message.id for message in await self._all(record.id)}
+            page = await self._read(self.repository.page(PageQuery(record.id, "full")))
+            opened.known = set() if page is None else {message.id for message in page.messages}
         self._open = opened
 
     async def take(self, record: ConversationLine) -> None:
@@ -234,8 +234,9 @@ class ArrivingConversations:
         if self.tally.is_dry_run:
             self.tally.count("fork", new=1)
             return
-        newest = await self._newest(record.conversation_id)
-        at = None if newest is not None and newest.id == record.at else record.at
+        page = await self._read(self.repository.page(PageQuery(record.conversation_id, "full", limit=1)))
+        is_newest = page is not None and bool(page.messages) and page.messages[-1].id == record.at
+        at = None if is_newest else record.at
         with acting_as(_owner(record.owner)):
             answer = await self.repository.fork(
                 Fork(record.conversation_id, record.id, at, record.created_at)
@@ -256,14 +257,6 @@ class ArrivingConversations:
             return
         if await self._read(self.repository.conversation(record.id)) is None:
             self.tally.forgotten[record.id] = None
-
-    async def _newest(self, conversation_id: str) -> ChatMessage | None:
-        page = await self._read(self.repository.page(PageQuery(conversation_id, "full", limit=1)))
-        return page.messages[-1] if page is not None and page.messages else None
-
-    async def _all(self, conversation_id: str) -> Sequence[ChatMessage]:
-        page = await self._read(self.repository.page(PageQuery(conversation_id, "full")))
-        return () if page is None else page.messages
 
     async def _read(self, effect: Effect[A, RepositoryError]) -> A:
         return await self.do(effect.alt(GenericMemoryError))

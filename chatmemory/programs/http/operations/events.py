@@ -10,7 +10,7 @@ from typing import Final
 import anyio
 
 from chatmemory.conversation.contract import ChatMemory
-from chatmemory.conversation.messages import ChatMessage, Conversation
+from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Effect, Failure, Success
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import ConversationNotFoundError, ReadError
@@ -69,8 +69,8 @@ async def _events(
         match await memory.get_page(conversation_id, limit=PAGE, newer_than=seq, view="full"):
             case Success(page):
                 is_there = True
-                for event in map(_message_event, page.messages):
-                    yield event
+                for message in page.messages:
+                    yield f"id: {message.seq}\nevent: message\ndata: {write_json(message)}\n\n"
                 if page.messages:
                     seq = page.messages[-1].seq
                     silent_seconds = 0.0
@@ -92,7 +92,3 @@ async def _events(
 def has_come(instant: datetime | None, clock: Clock) -> bool:
     """Return whether *instant*, UTC, is reached; None is never reached."""
     return instant is not None and clock.now() >= instant
-
-
-def _message_event(message: ChatMessage) -> str:
-    return f"id: {message.seq}\nevent: message\ndata: {write_json(message)}\n\n"
