@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chatmemory.errors import DataValidationError, PastChatsError
     from chatmemory.input.json_value import JsonObject
     from chatmemory.pastchats.contract import SearchMode
-    from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSearchResult
+    from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptSearchResult
     from chatmemory.pastchats.indexing import record_import
     from chatmemory.pastchats.past_chats import (
         Finding,
@@ -148,15 +148,12 @@ class PastChatsLive(PastChats):
                 break
             if any(_is_told(hit.prompt, exchange) for exchange in exchanges):
                 continue
-            around = await do(self._around(hit))
-            exchange = exchange_of(hit, [turn for turn in around if not is_left_out(turn)])
+            around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
+            turns = await do(around.alt(service_error))
+            exchange = exchange_of(hit, [turn for turn in turns if not is_left_out(turn)])
             if is_about(exchange, terms, found.mode):
                 exchanges = merged((*exchanges, exchange))
         return exchanges
-
-    def _around(self, hit: PromptHit) -> Effect[tuple[Prompt, ...], PastChatsError]:
-        around = self._repository.around(hit.prompt, before=TURNS_BEFORE, after=TURNS_AFTER)
-        return around.alt(service_error)
 
     def _count(self, text: str) -> int:
         return self._counter.count(NewMessage("system", text))
