@@ -43,7 +43,9 @@ class LocalFiles(HistoryFiles):
         return Effect.sync(lambda: self._find_known(roots, exclude))
 
     def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
-        return Effect.sync(lambda: self._count_known(roots, exclude))
+        return Effect.sync(
+            lambda: len({one.path for one in self._known(roots, exclude) if isinstance(one, HistoryFile)})
+        )
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
         if file.member and not is_archive(file.path):
@@ -80,9 +82,6 @@ class LocalFiles(HistoryFiles):
         return self._collected(
             self._known(roots, exclude), [folder for root in roots for folder in folders_of(root.folder)]
         )
-
-    def _count_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> int:
-        return len({one.path for one in self._known(roots, exclude) if isinstance(one, HistoryFile)})
 
     def _known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> Iterator[Found]:
         is_left_out = self._exclusion(exclude)

@@ -88,7 +88,7 @@ class SqlitePromptRepository(PromptRepository):
         self._native = native
         self._errors: tuple[type[sqlite3.Error | OSError], ...] = (sqlite3.Error, native.Error, OSError)
         self._searcher = PromptSearcher(use_sqlite_vec=settings.use_sqlite_vec)
-        self._is_there: Callable[[], bool] = _always if self._path is None else find_again(self._path)
+        self._is_there: Callable[[], bool] = (lambda: True) if self._path is None else find_again(self._path)
         # A program that runs effects in several threads has them take turns with this lock.
         self._lock = RLock()
 
@@ -291,10 +291,6 @@ class SqlitePromptRepository(PromptRepository):
                 return work(self._connection, *args, **kwargs)
 
         return Effect.attempt_sync(run, *self._errors, to=partial(_problem, operation))
-
-
-def _always() -> bool:
-    return True
 
 
 def _problem(operation: str, error: sqlite3.Error | OSError) -> RepositoryError:
