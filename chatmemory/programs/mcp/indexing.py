@@ -14,7 +14,7 @@ from chatmemory.effect.services.schedule import RandomTag
 from chatmemory.errors import PastChatsError
 from chatmemory.pastchats.contract import PastChatsIndexService
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
+from chatmemory.pastchats.past_chats import IndexProgress, IndexRequest
 from chatmemory.programs.mcp.fenced import FILES_NOTICE, fenced
 from chatmemory.programs.mcp.tool import MemoryTool, Progress, ToolCall, ToolResult
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text
@@ -107,26 +107,21 @@ async def index_paths(
     # File names are also text that others wrote, so they are fenced.
     issues = [json.dumps(line, ensure_ascii=False) for line in issue_lines(report, verbose=False)]
     parts = [report_text(report), fenced(issues, FILES_NOTICE, do.service(RandomTag))]
-    return _result("\n\n".join(filter(None, parts)), report)
+    text = "\n\n".join(filter(None, parts))
+    indexed = Indexed(
+        text=text,
+        is_complete=True,
+        files=report.files,
+        turns=report.turns,
+        not_histories=report.not_histories,
+        failed=report.failed,
+        redacted=report.redacted,
+    )
+    return ToolResult(text, indexed)
 
 
 def _how_far(progress: IndexProgress) -> str:
     return f"{progress.files_done} of {progress.files} files are done, {progress.turns} turns"
-
-
-def _result(text: str, report: IndexReport) -> ToolResult[Indexed]:
-    return ToolResult(
-        text,
-        Indexed(
-            text=text,
-            is_complete=True,
-            files=report.files,
-            turns=report.turns,
-            not_histories=report.not_histories,
-            failed=report.failed,
-            redacted=report.redacted,
-        ),
-    )
 
 
 INDEXING: Final[Sequence[MemoryTool]] = (
