@@ -20,7 +20,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptT
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_lines import object_lines
 from chatmemory.pastchats.formats.reading.json_walk import (
     first_text,
     json_object,
@@ -162,14 +162,11 @@ class ClaudeTranscript:
 
     def parsed(self) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and the records that could not be read."""
-        for read in json_lines(self.reader):
+        for read in object_lines(self.reader):
             if isinstance(read, HistoryIssue):
                 yield read
-            elif not isinstance(read.value, dict):
-                detail = f"a record is an object, this is {type(read.value).__name__}"
-                yield HistoryIssue("malformed_record", self.reader.path, detail, read.line, read.offset)
             else:
-                yield from self.record(read.value, read.line)
+                yield from self.record(*read)
                 yield from self.waiting.leave()
         yield from self.waiting.leave(all_of_them=True)
 

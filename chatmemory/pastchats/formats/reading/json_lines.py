@@ -1,4 +1,4 @@
-"""``json_lines``: the records of a history with one JSON value per line."""
+"""``json_lines``: the records of a history with one JSON value per line; ``object_lines``: those that are objects."""
 
 from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
@@ -6,7 +6,7 @@ from typing import Final, cast, final
 
 from attrs import frozen
 
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES, byte_lines
@@ -59,6 +59,22 @@ def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
             if damage is not None:
                 code: IssueCode = "malformed_record" if ending == "newline" else "truncated_tail"
                 yield HistoryIssue(code, reader.path, damage, line, offset)
+
+
+def object_lines(reader: HistoryReader) -> Iterator[tuple[JsonObject, int] | HistoryIssue]:
+    """Yield the objects of ``json_lines``, each with the number of its line, and an issue for each line without one.
+
+    Raises:
+        UnreadableHistoryError: the file cannot be read.
+    """
+    for found in json_lines(reader):
+        if isinstance(found, HistoryIssue):
+            yield found
+        elif isinstance(found.value, dict):
+            yield found.value, found.line
+        else:
+            detail = f"a record is an object, this is {type(found.value).__name__}"
+            yield HistoryIssue("malformed_record", reader.path, detail, found.line, found.offset)
 
 
 def _mended(text: str, reason: Exception) -> tuple[list[Json], str | None]:

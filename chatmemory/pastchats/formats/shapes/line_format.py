@@ -4,7 +4,7 @@ A tool adds functions that recognize and read its records; damaged lines, the re
 number of turns of a message are handled in the same way for all tools.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeAlias, final
 
@@ -15,7 +15,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
-from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_lines import object_lines
 from chatmemory.pastchats.formats.reading.json_walk import json_object, without_blanks
 from chatmemory.pastchats.formats.shapes.listed_turns import Questions
 from chatmemory.pastchats.prompt import TurnKind
@@ -102,15 +102,11 @@ class LineFormat:
         self.begin(reader, session)
         fallback = self.session_of(reader.path) or reader.path
         calls: list[JsonObject] = []
-        for found in json_lines(reader):
+        for found in object_lines(reader):
             if isinstance(found, HistoryIssue):
                 yield found
                 continue
-            record = found.value
-            if not isinstance(record, Mapping):
-                detail = f"a record is an object, this is {type(record).__name__}"
-                yield HistoryIssue("malformed_record", reader.path, detail, found.line, found.offset)
-                continue
+            record, _ = found
             place = self.link(record) if self.link is not None else None
             read = self.read(record, session)
             if self.undo is not None and record.get("type") == self.undo[0]:
@@ -154,10 +150,8 @@ def _left_branches(reader: HistoryReader, link: Callable[[JsonObject], Link | No
     """
     parents: dict[str, str | None] = {}
     last = ""
-    for found in json_lines(reader):
-        if isinstance(found, HistoryIssue) or not isinstance(found.value, Mapping):
-            continue
-        place = link(found.value)
+    for found in object_lines(reader):
+        place = None if isinstance(found, HistoryIssue) else link(found[0])
         if place is not None:
             last, parents[place[0]] = place
     path: dict[str | None, None] = {}

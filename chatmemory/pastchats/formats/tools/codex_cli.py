@@ -21,7 +21,7 @@ from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head,
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_lines import object_lines
 from chatmemory.pastchats.formats.reading.json_walk import (
     End,
     first_text,
@@ -349,14 +349,8 @@ def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
             elif not isinstance(walked[1], End) and isinstance(walked[1], Mapping):
                 yield walked[1]
         return
-    for read in json_lines(reader):
-        if isinstance(read, HistoryIssue):
-            yield read
-        elif isinstance(read.value, Mapping):
-            yield read.value
-        else:
-            detail = f"a record is an object, this is {type(read.value).__name__}"
-            yield HistoryIssue("malformed_record", reader.path, detail, read.line, read.offset)
+    for read in object_lines(reader):
+        yield read if isinstance(read, HistoryIssue) else read[0]
 
 
 @final
