@@ -118,7 +118,10 @@ ORDER BY prompts.id LIMIT :limit
 def conversations(
     connection: sqlite3.Connection, which: PromptFilter, *, limit: int, after: str | None
 ) -> PastConversationPage:
-    """Return the page of conversations with turns that the filter selects, the most recent first, behind the cursor *after* (None: the first page)."""
+    """Return the page of conversations with turns that the filter selects, the most recent first.
+
+    It begins behind the cursor *after*; None: it is the first page.
+    """
     after_at, after_id = (None, None) if after is None else read_cursor(after) or ("", "")
     asked = {
         **filter_parameters(which),
@@ -139,7 +142,10 @@ def conversations(
 def conversation_turns(
     connection: sqlite3.Connection, conversation_id: str, *, newer_than: int, limit: int
 ) -> PastTurnPage | None:
-    """Return the turns with an index above *newer_than* (-1: all), in order; those of one index stay on one page.  None: the conversation does not exist."""
+    """Return the turns with an index above *newer_than* (-1: all), in order; those of one index stay on one page.
+
+    None: the conversation does not exist.
+    """
     asked = {
         "conversation_id": plain(conversation_id),
         "newer_than": max(min(newer_than, GREATEST_INDEX), -1),
@@ -148,15 +154,10 @@ def conversation_turns(
     }
     turns = tuple(map(prompt_of, connection.execute(SELECT_TURNS_BEHIND, asked)))
     last = turns[-1].turn_index if turns else -1
-    is_there = _is_there(connection, {**asked, "newer_than": last})
+    (is_there,) = connection.execute(SELECT_IS_THERE, {**asked, "newer_than": last}).fetchone()
     if not turns:
         return PastTurnPage(turns=(), next=None) if is_there else None
     return PastTurnPage(turns=turns, next=last if is_there else None)
-
-
-def _is_there(connection: sqlite3.Connection, asked: Mapping[str, object]) -> bool:
-    (is_there,) = connection.execute(SELECT_IS_THERE, asked).fetchone()
-    return bool(is_there)
 
 
 def _conversation_of(row: tuple[Any, ...]) -> PastConversation:
