@@ -54,8 +54,8 @@ class PromptTurn:
         native_id: the tool's id of the turn; a later turn of the conversation with the same id replaces it.  None: the
             tool gives no ids.
         turn_index: its position in the conversation, from 0; None: turns are numbered in the order of the file.
-        timestamp: when it was written, with a time zone; None: unknown. project: the folder or the name of the
-            project, as the file holds it; "" for none.
+        timestamp: when it was written, with a time zone; None: unknown.
+        project: the folder or the name of the project, as the file holds it; "" for none.
         session: the section of the conversation, where a tool divides one into sections; "" for none.
         speaker: the speaker's name; None: unknown.
         lossy: the kinds of characters or parts that were repaired or left out to make *content* a valid text.
