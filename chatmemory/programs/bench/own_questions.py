@@ -17,8 +17,7 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
-EXPORTED: Final = "chatmemory.pastchats.prompt"
-"""The ``type`` of a line that ``pastchats-memory export`` writes."""
+from chatmemory.pastchats.indexing.record_import import KIND
 
 MOST_QUESTIONS: Final = 100
 """In a first file; to label them is an hour of work."""
@@ -152,7 +151,7 @@ def first_file(exported: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(exported, 1):
         try:
             held = json.loads(line)
-            if held["type"] != EXPORTED:
+            if held["type"] != KIND:
                 raise KeyError("type")  # noqa: TRY301  told below, as for a missing one
             conversation, turn = str(held["conversation_id"]), str(held["content_hash"])[:16]
             text, role = str(held["content"]), held["role"]
