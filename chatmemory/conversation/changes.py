@@ -267,7 +267,7 @@ def decide_removal(
     now: datetime,
     threshold: WorkThreshold | None,
 ) -> ConversationState:
-    """Return the state after the newest message was removed with the summaries that covered it, or an append or a summary undone.
+    """Return the state after a removal: of the newest message with its summaries, or of what an undo takes back.
 
     Args:
         state: the conversation before the removal.

@@ -347,8 +347,8 @@ class History:
     ) -> History:
         """End the lease of *work*, and remove or queue the work; change nothing when another lease has replaced it.
 
-        The work is queued again when the conversation has reached *threshold*, None: never; or at *retry_at*, UTC, when
-        it has failed, None: it is done.
+        The conversation has more work when it has reached *threshold*; None: it never has more.  Work that failed is tried
+        again at *retry_at*, UTC; None: the work is done.
         """
         held = self.work
         if held is None or held.lease_id != work.lease_id:

@@ -166,7 +166,7 @@ def require_function(function: object, where: str, example: str) -> None:
 
 
 def require_plain(function: object, where: str, *, instead: str) -> None:
-    """Check that *function*, an argument of *where*, is no coroutine function, which *instead* takes."""
+    """Check that *where* received a plain *function*; *instead* is the method that takes a coroutine function."""
     code: CodeType | None = getattr(function, "__code__", None)
     if code is None:
         if not callable(function):

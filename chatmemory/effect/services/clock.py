@@ -82,9 +82,9 @@ LOOK_SECONDS: Final = 0.0002  # real time, between two looks at a worker
 
 
 async def real_seconds(clock: Clock, seconds: float) -> float:
-    """Return for how long a task may wait for others to end: on a ``TestClock`` not at all, once each has run until it waits.
+    """Return how many seconds a task may wait for others to end: 0 on a ``TestClock``, once each has run until it waits.
 
-    The time that they have on another clock is *seconds*.
+    On every other clock it is *seconds*.
     """
     if not isinstance(clock, TestClock):
         return seconds

@@ -54,6 +54,7 @@ ODD: list[Any] = [
     {"role": "user", "content": "NUL \0 and half an emoji \ud83d"},
     {"role": "user", "content": "big", "n": 10**400, "f": 0.1, "t": True, "one": 1},
     {"role": "user", "content": "", "nested": [[[{"": None}]]]},
+    {"role": ["user"], "content": "two"},
     ["no", "object", 1],
 ]
 
@@ -99,6 +100,7 @@ async def test_an_item_is_a_message_that_others_can_read(runtime: Runtime) -> No
         ("user", "NUL \ufffd and half an emoji \ufffd"),
         ("user", "big"),
         ("user", ""),
+        ("tool", "two"),
         ("tool", "[item]"),
     ]
 
