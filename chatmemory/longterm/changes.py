@@ -4,7 +4,7 @@ A store passes the facts that it has read, and gets back the rows to write and t
 whole batch.  The functions read nothing, write nothing and do not wait.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
 from datetime import datetime
 from typing import Final, TypeAlias, final
 
@@ -220,50 +220,50 @@ def decide_store(
             answer.append(Skipped("forgotten"))
         elif draft.replaces is not None and not _is_seen(true_now.get((user, draft.replaces)), draft):
             missing.append(draft.replaces)
-        elif draft.is_over or (
-            draft.replaces is None
-            and (draft.key is None or draft.value_key is None)
-            and (draft.attribute is None or draft.past is not None)
-        ):  # nearly every one
-            new[name] = draft
-            if not draft.is_over:
-                true_now[name] = draft
-                twins[draft.namespace, draft.dedup_key] = name
-            # Only one memory has a dedup key, and it is true now.
-            kept = evolve(draft, dedup_key=None) if draft.is_over else draft
-            steps.append(Step(kept, is_again=forgotten.concerns(draft)))
-            answer.append(Stored(id_))
         else:
-            replaced = _replaced(draft, true_now)
-            others = [old for old in _of_subject(draft, true_now) if old not in replaced]
-            retired = [old for old in others if _takes_the_place_of(draft, old, is_new=name_of(old) in new)]
-            ends = [
-                End(
-                    old.id,
-                    old.namespace,
-                    max(draft.created_at, old.created_at),
-                    by=id_,
-                    reason=_rule_of(draft) if old in retired else None if old.id == draft.replaces else KEY,
-                )
-                for old in _newest_first([*replaced, *retired])
-            ]
-            for end in ends:
+            step, stored = _stored(draft, true_now, new, is_again=forgotten.concerns(draft))
+            for end in step.ends:
                 del true_now[user, end.memory_id]
             new[name] = draft
-            over = _end_of_the_late(draft, others)
-            if over is None:
+            if step.over is None and not draft.is_over:
                 true_now[name] = draft
                 twins[draft.namespace, draft.dedup_key] = name
-            steps.append(Step(draft, ends, over, is_again=forgotten.concerns(draft)))
-            answer.append(
-                Stored(
-                    id_,
-                    tuple([end.memory_id for end in ends]),
-                    tuple([Retired(old.id, old.attribute or "") for old in _newest_first(retired)]),
-                    over and over.by,
-                )
-            )
+            steps.append(step)
+            answer.append(stored)
     return _refusal(conflicts, missing) or StoreDecision(steps, tuple(answer))
+
+
+def _stored(
+    draft: MemoryDraft,
+    true_now: Mapping[MemoryName, CurrentMemory],
+    new: Container[MemoryName],
+    *,
+    is_again: bool,
+) -> tuple[Step, Stored]:
+    """Return what storing *draft* changes, and the answer; *new* are the names of the drafts of the batch before it."""
+    if draft.is_over:  # only one memory has a dedup key, and it is true now
+        return Step(evolve(draft, dedup_key=None), is_again=is_again), Stored(draft.id)
+    replaced = _replaced(draft, true_now)
+    others = [old for old in _of_subject(draft, true_now) if old not in replaced]
+    retired = [old for old in others if _takes_the_place_of(draft, old, is_new=name_of(old) in new)]
+    ends = [
+        End(
+            old.id,
+            old.namespace,
+            max(draft.created_at, old.created_at),
+            by=draft.id,
+            reason=_rule_of(draft) if old in retired else None if old.id == draft.replaces else KEY,
+        )
+        for old in _newest_first([*replaced, *retired])
+    ]
+    over = _end_of_the_late(draft, others)
+    told = Stored(
+        draft.id,
+        tuple([end.memory_id for end in ends]),
+        tuple([Retired(old.id, old.attribute or "") for old in _newest_first(retired)]),
+        over and over.by,
+    )
+    return Step(draft, ends, over, is_again=is_again), told
 
 
 def _refusal(conflicts: list[str], missing: list[str]) -> MemoryConflictError | MemoryNotFoundError | None:
@@ -316,12 +316,13 @@ def _of_subject(draft: MemoryDraft, true_now: Mapping[MemoryName, CurrentMemory]
     """Return the memories of exactly the namespace of *draft* that cannot be true beside it.
 
     Those are the values of its key, or the user's statements about its attribute, if it has one value at a time.
-    Statements of another role, a tool, a program or a file neither supersede a memory nor are superseded.
+    Statements of another role, a tool, a program or a file neither supersede a memory nor are superseded; the attribute
+    of a memory that comes from another store supersedes nothing.
     """
     if draft.value_key is not None:
         return [old for old in true_now.values() if _is_value_of_its_key(old, draft)]
     attribute = draft.attribute
-    if attribute is None or not is_single_valued(attribute) or not draft.is_stated:
+    if attribute is None or draft.past is not None or not is_single_valued(attribute) or not draft.is_stated:
         return ()
     return [
         old

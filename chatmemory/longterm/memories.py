@@ -5,9 +5,9 @@ result of a recall, ``extraction/memory_extractor.py`` the proposals of an extra
 """
 
 from datetime import datetime
-from typing import Final, Literal, TypeAlias, final
+from typing import Any, Final, Literal, TypeAlias, final
 
-from attrs import field, frozen
+from attrs import field, fields, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import Embedding, EmbeddingSpace
@@ -138,6 +138,10 @@ class MemoryFacts:
     created_at: datetime
     attribute: str | None = field(default=None, kw_only=True)
 
+    def facts(self) -> dict[str, Any]:
+        """Return these fields by name, to make another class with them."""
+        return {fact.name: getattr(self, fact.name) for fact in fields(MemoryFacts)}
+
     @property
     def is_stated(self) -> bool:
         """Whether the user stated it: it does not come from a tool, an assistant, a program or a file."""
@@ -178,23 +182,9 @@ class Memory(MemoryFacts):
 
 def as_new(memory: Memory) -> NewMemory:
     """Return *memory* as the value that ``remember`` takes."""
-    return NewMemory(
-        memory.content,
-        id=memory.id,
-        key=memory.key,
-        value=memory.value,
-        category=memory.category,
-        tags=memory.tags,
-        confidence=memory.confidence,
-        source=memory.source,
-        role=memory.role,
-        session_id=memory.session_id,
-        memory_type=memory.memory_type,
-        pinned=memory.pinned,
-        provenance=memory.provenance,
-        created_at=memory.created_at,
-        attribute=memory.attribute,
-    )
+    facts = memory.facts()
+    del facts["namespace"]
+    return NewMemory(**facts)
 
 
 @final

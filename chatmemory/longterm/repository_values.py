@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final, final
 
-from attrs import field, fields, frozen
+from attrs import field, frozen
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.embedder import Vector
@@ -78,10 +78,9 @@ class MemoryDraft(MemoryFacts):
 
     def stored(self) -> Memory:
         """Return the memory that this draft becomes when it is stored."""
-        facts = {fact.name: getattr(self, fact.name) for fact in fields(MemoryFacts)}
         past = self.past or Past()
         return Memory(
-            **facts,
+            **self.facts(),
             embedding=self.space,
             last_accessed=past.last_accessed,
             access_count=past.access_count,

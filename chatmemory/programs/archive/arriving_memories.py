@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final, final
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 
 from chatmemory.effect import Do, Failure, Success
 from chatmemory.effect.services.clock import Clock
@@ -108,22 +108,7 @@ class ArrivingMemories:
             )
             return None
         return MemoryDraft(
-            id=memory.id,
-            namespace=memory.namespace,
-            content=memory.content,
-            key=memory.key,
-            value=memory.value,
-            category=memory.category,
-            tags=memory.tags,
-            confidence=memory.confidence,
-            source=memory.source,
-            role=memory.role,
-            session_id=memory.session_id,
-            memory_type=memory.memory_type,
-            pinned=memory.pinned,
-            provenance=memory.provenance,
-            created_at=memory.created_at.astimezone(UTC),
-            attribute=memory.attribute,
+            **evolve(memory, created_at=memory.created_at.astimezone(UTC)).facts(),
             terms=terms_of(new),
             dedup_key=dedup_key,
             space=None if vector is None else space,
