@@ -81,7 +81,7 @@ EVERYTHING: Final = PromptFilter()
 
 
 def is_undone(prompt: Prompt) -> bool:
-    """Return whether *prompt* was taken back: rolled back, rewound or reverted, with what answered it."""
+    """Return whether *prompt* was rolled back, rewound or reverted; the answer to such a turn is undone, too."""
     return prompt.metadata.get("on_current_path") is False
 
 

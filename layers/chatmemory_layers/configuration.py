@@ -2,7 +2,7 @@
 
 A setting is written ``memory.chat.strategy.summarizeEveryN`` in the file, and
 ``CHATMEMORY_MEMORY_CHAT_STRATEGY_SUMMARIZE_EVERY_N`` in the environment.  ``config/chatmemory.toml`` explains them all;
-``chatmemory.settings.memory_settings`` defines them.  Nothing is guessed: what is misspelt is an error, with all the others.
+``chatmemory.settings.memory_settings`` defines them.  A misspelt name is an error; all errors are reported at once.
 """
 
 import os

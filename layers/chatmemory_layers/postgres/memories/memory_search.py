@@ -232,7 +232,7 @@ class Known:
     Attributes:
         changed_us: when the memories of the user last changed; None: the user has none.
         is_few: whether the user was found to have at most ``FEW_MEMORIES``.
-        coverage: the numbers of the memories.
+        coverage: how many memories there are, and how many of them have a vector.
         space_key: the number of the space; None: no memory has a vector in it.
         indexed: about how many vectors of all users the index of the space has; None: it has no index, or needs none.
     """
