@@ -243,6 +243,8 @@ def _stored(
     """Return what storing *draft* changes, and the answer; *new* are the names of the drafts of the batch before it."""
     if draft.is_over:  # only one memory has a dedup key, and it is true now
         return Step(evolve(draft, dedup_key=None), is_again=is_again), Stored(draft.id)
+    if draft.replaces is None and draft.key is None and draft.attribute is None:  # nearly every one
+        return Step(draft, is_again=is_again), Stored(draft.id)
     replaced = _replaced(draft, true_now)
     others = [old for old in _of_subject(draft, true_now) if old not in replaced]
     retired = [old for old in others if _takes_the_place_of(draft, old, is_new=name_of(old) in new)]

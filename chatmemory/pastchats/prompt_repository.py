@@ -6,7 +6,7 @@ words.  Every method is one transaction.  Types that only type checkers read are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Protocol, final
 
@@ -134,7 +134,7 @@ class PromptRepository(Protocol):
         *,
         roles: Collection[Role] = (),
         kinds: Collection[TurnKind] = (),
-        keeps_superseded: bool = True,
+        redacted: Callable[[PromptDraft], PromptDraft] | None = None,
     ) -> Effect[SourceChanges, RepositoryError]:
         """Store the staged turns and *state* in one transaction, and clear the staging area.
 
@@ -149,7 +149,7 @@ class PromptRepository(Protocol):
             state: the state of the source.
             roles: mark only turns of these roles, those that were read; empty: of all roles.
             kinds: mark only turns of these kinds, those that were read; empty: of all kinds.
-            keeps_superseded: False: delete superseded turns, earlier ones included, instead of marking them.
+            redacted: removes secrets from a superseded turn, earlier ones included; None: they stay as they are.
         """
         ...
 

@@ -1,5 +1,6 @@
 """What damage, narrower wishes, other rules and imports do to an index: no turn goes that somebody may still have."""
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -84,19 +85,28 @@ def test_who_asks_for_some_roles_or_kinds_takes_the_others_from_nobody(past: Ind
     assert ANSWERED in past.rows()
 
 
-def test_what_was_kept_before_secrets_were_taken_out_goes(tmp_path: Path) -> None:
+def test_what_was_kept_before_secrets_were_taken_out_stays_without_them(tmp_path: Path) -> None:
     with open_index(tmp_path, settings=PastChatsSettings(redact_secrets=False)) as past:
         past.write_text("chat.json", role_list([SECRET, ("user", f"edited away: {SECRET[1]}"), ANSWERED]))
-        past.write("native.jsonl", SECRET)
+        past.write("native.jsonl", SECRET, SECRET)
         past.index()
         past.write_text("chat.json", role_list([SECRET, ANSWERED]))
         past.index()
         assert is_in_file(past, KEY)
     with open_index(tmp_path) as past:
+        past.write("native.jsonl", SECRET)
         past.index()
         assert disagreement(past.database) == ""
         assert sorted(past.rows()) == [ANSWERED, REDACTED, REDACTED]
+        edited_away = f"edited away: {REDACTED[1]}"
+        assert superseded(past) == [edited_away, REDACTED[1]]
     assert not is_in_file(past, KEY)
+
+
+def superseded(past: Indexed) -> list[str]:
+    """Return the texts of the turns that their sources no longer hold, in alphabetical order."""
+    lines = [json.loads(line) for line in exported(past)]
+    return sorted(line["content"] for line in lines if line["is_superseded"])
 
 
 def is_in_file(past: Indexed, word: str) -> bool:
@@ -141,3 +151,4 @@ def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_he
         assert other.rows() == [ASKED, ANSWERED]
         past.write("s1.jsonl", ASKED)
         assert other.index(past.folder).turns == SourceChanges(unchanged=1, superseded=1)
+        assert superseded(other) == [ANSWERED[1]]

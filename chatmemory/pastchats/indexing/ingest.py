@@ -6,6 +6,7 @@ without permission are issues in the report; only the store and the embedder can
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final, Never, final
 
 from attrs import define, evolve, field
@@ -20,7 +21,7 @@ from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles
 from chatmemory.pastchats.indexing.index_tally import IndexTally
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
 from chatmemory.pastchats.indexing.source_reading import SourceReading
-from chatmemory.pastchats.indexing.turn_drafting import Drafting, SourceOptions
+from chatmemory.pastchats.indexing.turn_drafting import Drafting, SourceOptions, redacted_draft
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
 from chatmemory.pastchats.past_chats import FileFate, IndexProgress, IndexRequest, LookedAt
 from chatmemory.pastchats.prompt_repository import PromptRepository
@@ -262,8 +263,8 @@ class Ingest:
         self._has_redacted_anew |= redacts_more
         if self.request.is_dry_run:
             self.tally.add_changes(SourceChanges(new=reading.turns - unchanged, unchanged=unchanged))
-        # Superseded turns were read under older rules, and may hold secrets that are redacted now.
-        await do(self._commit(new, keeps_superseded=not redacts_more))
+        # Superseded turns were read under other rules, and may hold secrets that are redacted now.
+        await do(self._commit(new, redacts_superseded=redacts_more))
 
     def _is_at_rest(self, file: HistoryFile) -> bool:
         return file.modified_ns < (self.started_at.timestamp() - AT_REST_SECONDS) * 1e9
@@ -288,7 +289,7 @@ class Ingest:
 
     @Effect.gen
     async def _commit(
-        self, do: Do[GenericMemoryError], state: SourceState, *, keeps_superseded: bool = True
+        self, do: Do[GenericMemoryError], state: SourceState, *, redacts_superseded: bool = False
     ) -> None:
         if self.request.is_dry_run:
             return
@@ -296,7 +297,7 @@ class Ingest:
             state,
             roles=self.options.roles,
             kinds=self.options.kinds,
-            keeps_superseded=keeps_superseded,
+            redacted=partial(redacted_draft, redaction=self.redaction) if redacts_superseded else None,
         )
         self.tally.add_changes(await do(committed.alt(GenericMemoryError)))
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any, Final, cast, final, get_args
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from chatmemory.effect import Do, Effect, EffectFailed
 from chatmemory.effect.outcome import Failure, Outcome, Success
@@ -23,12 +23,12 @@ from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.rules import is_encodable
-from chatmemory.pastchats.finding.prompt_terms import search_terms_of
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.cleaning import Cleaning
 from chatmemory.pastchats.indexing.index_tally import IndexTally
-from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState, text_hash
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceState
 from chatmemory.pastchats.indexing.source_reading import BATCH_TURNS
+from chatmemory.pastchats.indexing.turn_drafting import redacted_draft
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory.pastchats.prompt import PromptFilter, TurnKind
@@ -107,21 +107,7 @@ class RecordImport:
                 detail = f"no JSON: {Cleaning().text(str(error))}"
                 self._tally.issues.add(HistoryIssue("malformed_record", IMPORT, detail, number))
             else:
-                yield draft if self.redaction is None else _redacted(draft, self.redaction)
-
-
-def _redacted(draft: PromptDraft, redaction: Redaction) -> PromptDraft:
-    """Return *draft* without secrets; its identity stays, so that a second import recognizes it."""
-    content = redaction.text(draft.content)
-    draft = evolve(draft, project=redaction.text(draft.project), metadata=redaction.metadata(draft.metadata))
-    if content == draft.content:
-        return draft
-    return evolve(
-        draft,
-        content=content,
-        text_hash=text_hash(content),
-        search_terms=search_terms_of(content, timestamp=draft.timestamp, speaker=draft.speaker),
-    )
+                yield draft if self.redaction is None else redacted_draft(draft, self.redaction)
 
 
 def draft_of(value: Json) -> PromptDraft:

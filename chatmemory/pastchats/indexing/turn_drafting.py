@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Final, cast, final, get_args
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
@@ -218,6 +218,20 @@ class Drafting:
             self._harmless_metadata.clear()
         self._harmless_metadata.add(written)
         return metadata
+
+
+def redacted_draft(draft: PromptDraft, redaction: Redaction) -> PromptDraft:
+    """Return *draft* without secrets; its identity stays, so that the same turn is recognized."""
+    content = redaction.text(draft.content)
+    draft = evolve(draft, project=redaction.text(draft.project), metadata=redaction.metadata(draft.metadata))
+    if content == draft.content:
+        return draft
+    return evolve(
+        draft,
+        content=content,
+        text_hash=text_hash(content),
+        search_terms=search_terms_of(content, timestamp=draft.timestamp, speaker=draft.speaker),
+    )
 
 
 def short_project(project: str) -> str:

@@ -12,18 +12,19 @@ same are not written.  The fates:
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from attrs import evolve
 
 from chatmemory.input.choices import Role
-from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges, SourceState
+from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.prompts.prompt_conversations import RECORD_COLUMNS, record_of
 from chatmemory_layers.sqlite.prompts.prompt_order import NUMBER_STAGED
 from chatmemory_layers.sqlite.prompts.prompt_row import plain
-from chatmemory_layers.sqlite.prompts.prompt_staging import discard
+from chatmemory_layers.sqlite.prompts.prompt_staging import discard, metadata_text
 
 WRITTEN_AT_ONCE: Final = (
     2_000  # turns; SQLite first copies what a statement with triggers writes, in some builds in memory
@@ -219,7 +220,24 @@ SUPERSEDE = """
 UPDATE prompts SET superseded_at = CURRENT_TIMESTAMP
 WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts) AND source_path = :source AND superseded_at IS NULL
 """
-DELETE_SUPERSEDED = "DELETE FROM prompts WHERE source_path = :source AND superseded_at IS NOT NULL"
+SELECT_SUPERSEDED = f"""
+SELECT {RECORD_COLUMNS} FROM prompts WHERE source_path = :source AND superseded_at IS NOT NULL
+"""  # noqa: S608  made of a constant
+# A turn without an id from its tool has another identity without its secret: it was read again, and stored anew.
+DELETE_IF_REPEATED = """
+DELETE FROM prompts WHERE id = :id AND EXISTS (
+    SELECT 1 FROM prompts AS again
+    WHERE substr(again.text_hash, 1, 12) = substr(:text_hash, 1, 12) AND again.text_hash = :text_hash
+        AND again.source_path = :source AND again.conversation_id = :conversation_id AND again.role = :role
+        AND again.superseded_at IS NULL
+)
+"""
+REDACT = """
+UPDATE prompts SET
+    source_project = :project, content = :content, text_hash = :text_hash, search_terms = :search_terms,
+    metadata_json = :metadata
+WHERE id = :id
+"""
 
 KEEP_STATE = """
 INSERT INTO prompt_sources (
@@ -249,15 +267,15 @@ def commit_source(
     *,
     roles: Collection[Role],
     kinds: Collection[TurnKind],
-    keeps_superseded: bool,
+    redacted: Callable[[PromptDraft], PromptDraft] | None,
 ) -> SourceChanges:
     """Store the staged turns and *state* in one transaction, and clear the staging area."""
     with transaction(connection):
         changes = _take_in(connection, state)
         if state.status == "indexed":  # a source read in part may still hold the other turns
             changes = evolve(changes, superseded=_supersede(connection, state, roles=roles, kinds=kinds))
-            if not keeps_superseded:
-                connection.execute(DELETE_SUPERSEDED, {"source": plain(state.source)})
+            if redacted is not None:
+                _redact_superseded(connection, state, redacted)
         connection.execute(NUMBER_STAGED)
         connection.execute(KEEP_STATE, _state_row(state))
         connection.execute(CLEAR_FATES)
@@ -327,6 +345,32 @@ def _supersede(
     connection.execute(HAND_OVER, source)
     connection.execute(DELETE_HANDED_OVER)
     return connection.execute(SUPERSEDE, source).rowcount
+
+
+def _redact_superseded(
+    connection: sqlite3.Connection, state: SourceState, redacted: Callable[[PromptDraft], PromptDraft]
+) -> None:
+    for row in connection.execute(SELECT_SUPERSEDED, {"source": plain(state.source)}).fetchall():
+        id_, before, _ = record_of(row)
+        after = redacted(before)
+        if after == before:
+            continue
+        turn = {
+            "id": id_,
+            "source": plain(state.source),
+            "project": after.project,
+            "conversation_id": after.conversation_id,
+            "role": after.role,
+            "content": after.content,
+            "text_hash": after.text_hash,
+            "search_terms": after.search_terms,
+            "metadata": metadata_text(after),
+        }
+        is_repeated = (
+            "native_id" not in after.metadata and connection.execute(DELETE_IF_REPEATED, turn).rowcount
+        )
+        if not is_repeated:
+            connection.execute(REDACT, turn)
 
 
 def _state_row(state: SourceState) -> dict[str, object]:

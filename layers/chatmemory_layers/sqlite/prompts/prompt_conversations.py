@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
@@ -33,7 +33,7 @@ from chatmemory_layers.sqlite.prompts.prompt_row import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from chatmemory.pastchats.prompt import Prompt, PromptFilter
+    from chatmemory.pastchats.prompt import PromptFilter
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
 
@@ -108,8 +108,11 @@ GROUP BY model ORDER BY count(*) DESC, model
 """
 SELECT_LAST_RUN = "SELECT max(finished_at) FROM (SELECT finished_at FROM index_runs ORDER BY id DESC LIMIT 1)"
 RECORDS_AT_ONCE: Final = 256
+RECORD_COLUMNS: Final = f"{PROMPT_COLUMNS}, prompts.content_hash, prompts.search_terms, prompts.created_at"
+"""The columns that ``record_of`` reads."""
+
 SELECT_RECORDS = f"""
-SELECT {PROMPT_COLUMNS}, prompts.content_hash, prompts.search_terms, prompts.created_at FROM prompts
+SELECT {RECORD_COLUMNS} FROM prompts
 WHERE prompts.id > :after AND {IS_MEANT}
 ORDER BY prompts.id LIMIT :limit
 """
@@ -219,15 +222,14 @@ def records(
 ) -> list[tuple[int, PromptDraft, str]]:
     """Return the next rows after the row *after*: each with its turn and the time when it was created."""
     asked = {**filter_parameters(which), "after": after, "limit": RECORDS_AT_ONCE}
-    return [
-        (row[0], _draft_of(prompt_of(row), content_hash=row[-3], search_terms=row[-2]), row[-1])
-        for row in connection.execute(SELECT_RECORDS, asked).fetchall()
-    ]
+    return [record_of(row) for row in connection.execute(SELECT_RECORDS, asked).fetchall()]
 
 
-def _draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> PromptDraft:
-    """Return the turn as it can be staged again."""
-    return PromptDraft(
+def record_of(row: Sequence[Any]) -> tuple[int, PromptDraft, str]:
+    """Return the number of a row of ``RECORD_COLUMNS``, the turn as it can be staged again, and when it was created."""
+    prompt = prompt_of(row)
+    *_, content_hash, search_terms, created_at = row
+    draft = PromptDraft(
         source=prompt.source,
         project=prompt.project,
         format=prompt.format,
@@ -245,3 +247,4 @@ def _draft_of(prompt: Prompt, *, content_hash: str, search_terms: str) -> Prompt
         metadata=prompt.metadata,
         is_superseded=prompt.is_superseded,
     )
+    return prompt.id, draft, created_at

@@ -117,7 +117,7 @@ class SqlitePromptRepository(PromptRepository):
         *,
         roles: Collection[Role] = (),
         kinds: Collection[TurnKind] = (),
-        keeps_superseded: bool = True,
+        redacted: Callable[[PromptDraft], PromptDraft] | None = None,
     ) -> Effect[SourceChanges, RepositoryError]:
         return self._write(
             "index a source",
@@ -125,7 +125,7 @@ class SqlitePromptRepository(PromptRepository):
             state=state,
             roles=roles,
             kinds=kinds,
-            keeps_superseded=keeps_superseded,
+            redacted=redacted,
         )
 
     def discard(self) -> Effect[None, RepositoryError]:

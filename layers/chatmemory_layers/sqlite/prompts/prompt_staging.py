@@ -189,7 +189,7 @@ def unembedded(connection: sqlite3.Connection, text_hashes: Sequence[str], model
 
 
 def _row_of(turn: PromptDraft, model: str) -> tuple[object, ...]:
-    metadata, aliases = _without_aliases(turn)
+    _, aliases = _without_aliases(turn)
     return (
         turn.content_hash,
         plain(turn.source),
@@ -205,11 +205,17 @@ def _row_of(turn: PromptDraft, model: str) -> tuple[object, ...]:
         instant_text(turn.timestamp),
         turn.text_hash,
         turn.search_terms,
-        _encode(metadata) if metadata else None,
+        metadata_text(turn),
         _encode(aliases) if aliases else NO_ALIASES,
         turn.is_superseded,
         model,
     )
+
+
+def metadata_text(turn: PromptDraft) -> str | None:
+    """Return the metadata of *turn* without its further sources, as JSON; None: it has none."""
+    metadata, _ = _without_aliases(turn)
+    return _encode(metadata) if metadata else None
 
 
 def _without_aliases(turn: PromptDraft) -> tuple[Mapping[str, Json], list[str]]:
