@@ -75,8 +75,11 @@ class FirstAnswers(Protocol):
         """Return what is stored under *key*, by whichever request; None: nothing, or nothing any more."""
         ...
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
-        """Store *answer*, JSON, under *key*, in place of the outcomes of its writes; an answer that is there stays."""
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
+        """Store *answer*, JSON, under *key*, unless it has an answer; return the stored answer.
+
+        The outcomes of its writes stay: another program may have begun the same request before this answer was stored.
+        """
         ...
 
 
@@ -152,7 +155,7 @@ class _Row(NamedTuple):
 @final
 @define(eq=False)
 class KeptAnswers:
-    """Rows by user, key and number: 0 for the answer, or until there is one a row for each write."""
+    """Rows by user, key and number: 0 for the answer, and one for the outcome of each write."""
 
     _rows: dict[tuple[str, str, int], _Row] = field(factory=dict[tuple[str, str, int], _Row], init=False)
 
@@ -161,11 +164,14 @@ class KeptAnswers:
         found = self._found(key, 0)
         return None if found is None else Recorded(found.request, found.value)
 
-    def keep(self, key: RequestKey, answer: str, /) -> None:
-        """Store *answer*, JSON, under *key*, in place of the outcomes of its writes; an answer that is there stays."""
-        if self._found(key, 0) is None:
-            self._remove(lambda name, row: row.ends_at <= key.now or name[:2] == (key.user, key.name))
-            self._add(key, 0, answer, answer)
+    def keep(self, key: RequestKey, answer: str, /) -> str:
+        """Store *answer*, JSON, under *key*, unless it has an answer; return the stored answer."""
+        found = self._found(key, 0)
+        if found is not None:
+            return str(found.value)
+        self._remove(lambda _, row: row.ends_at <= key.now)
+        self._add(key, 0, answer, answer)
+        return answer
 
     def once(self, operation: str, work: Callable[[], Outcome[A, E]]) -> Outcome[A, E | RepositoryError]:
         """Return the outcome of *work*, or the first outcome if it is a write of a repeated request."""

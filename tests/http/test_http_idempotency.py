@@ -11,7 +11,7 @@ import httpx
 import pytest
 from attrs import frozen
 
-from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.effect import Effect, Layer, Outcome, Success
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import FirstAnswers, FirstAnswersTag, Recorded, RequestKey
@@ -137,26 +137,32 @@ async def test_each_write_that_is_repeated_gets_the_first_answer_and_changes_not
 @final
 @frozen
 class Around:
-    """First answers that take a moment to be read, or are not stored, as if the program had ended after each write."""
+    """First answers that take a moment to be read, or are not stored, as if the program had ended after each write.
+
+    Or they were read before another program stored them.
+    """
 
     answers: FirstAnswers
     is_interrupted: bool = False
+    is_early: bool = False
 
     def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
         async def read() -> Outcome[Recorded | None, RepositoryError]:
             found = await self.answers.read(key)
             await anyio.lowlevel.checkpoint()
-            return found
+            return Success(None) if self.is_early else found
 
         return Effect.from_outcome(read)
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
         ended = RepositoryError("store the first answer", "busy")
         return Effect.fail(ended) if self.is_interrupted else self.answers.keep(key, answer)
 
 
-def around(stack: Layer[Any, Any], *, is_interrupted: bool = False) -> Layer[Any, Any]:
-    answers = Effect.service(FirstAnswersTag).map(lambda answers: Around(answers, is_interrupted))
+def around(
+    stack: Layer[Any, Any], *, is_interrupted: bool = False, is_early: bool = False
+) -> Layer[Any, Any]:
+    answers = Effect.service(FirstAnswersTag).map(lambda answers: Around(answers, is_interrupted, is_early))
     return stack.feed_keep(Layer.effect(FirstAnswersTag, answers, needs=[FirstAnswersTag]))
 
 
@@ -174,6 +180,22 @@ async def test_a_write_whose_program_ended_before_the_answer_is_not_done_again(
                 first, again = [await sent(client, write, key) for _ in range(2)]
                 if not first.is_success or first.text != again.text or await stored(client) != before:
                     wrong.append((write.operation, first.text))
+    assert wrong == []
+
+
+async def test_a_request_that_two_programs_do_at_once_is_done_once(
+    durable: tuple[Layer[Any, Any], ...],
+) -> None:
+    wrong: list[tuple[str, str, str]] = []
+    for stack in durable:
+        async with api(stack) as client, api(around(stack, is_early=True)) as other:
+            for write in WRITES:
+                key = await prepared(client, write)
+                first = await ask(client, write, key)
+                before = await stored(client)
+                again = await ask(other, write, key)
+                if first.text != again.text or await stored(client) != before:
+                    wrong.append((write.operation, first.text, again.text))
     assert wrong == []
 
 
@@ -229,6 +251,8 @@ async def test_one_key_means_one_request(client: httpx.AsyncClient) -> None:
         for other in different:
             refused = await sent(client, other, KEY)
             assert (refused.status_code, refused.json()["tag"]) == (422, "IdempotencyKeyReusedError")
+        refused = await sent(client, write, {**KEY, "If-Match": '"77"'})
+        assert refused.status_code == 422, refused.text
         assert (await ask(client, write, KEY)).text == first.text
     elsewhere = ADD._replace(path="/conversations/另一个/messages")
     assert len((await ask(client, elsewhere, KEY)).json()["stored"]) == 2

@@ -102,11 +102,11 @@ class Answering:
         asked = self._operation.handler(call)
         if call.key is None:
             return asked
-        operation = self._operation
+        operation, version = self._operation, call.expected_version
         return answered_once(
             call.grant,
             (operation.name, *call.path.values(), call.key),
-            unstructure([call.query, call.body]),
+            unstructure([call.query, call.body] if version is None else [call.query, call.body, version]),
             asked,
             kind=operation.signature.answer,
             memory_id=call.path.get("memoryId"),

@@ -66,5 +66,4 @@ async def answered_once(
             answer = await do(write)
         words = [getattr(answer, name, None) for name in ("content", "value")]
         text = await long_or_short(do, words, lambda: write_json(answer))
-        await do(answers.keep(request, text).alt(GenericMemoryError))
-        return text
+        return await do(answers.keep(request, text).alt(GenericMemoryError))

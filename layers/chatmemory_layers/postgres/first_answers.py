@@ -16,9 +16,7 @@ SELECT_FIRST: Final = """
 SELECT request, value, number = 0 AS is_answer FROM first_answer WHERE user_key = $1 AND name = $2 AND expires_at_us > $3
 ORDER BY number LIMIT 1
 """
-DELETE_OUTCOMES: Final = """
-DELETE FROM first_answer WHERE user_key = $1 AND (expires_at_us <= $3 OR (name = $2 AND number > 0))
-"""
+DELETE_EXPIRED: Final = "DELETE FROM first_answer WHERE user_key = $1 AND expires_at_us <= $2"
 
 
 async def _read(connection: Connection, key: RequestKey, /) -> Recorded | None:
@@ -27,11 +25,12 @@ async def _read(connection: Connection, key: RequestKey, /) -> Recorded | None:
     return Recorded(**rows[0]) if rows else None
 
 
-async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outcome[None, Never]:
+async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outcome[str, Never]:
     user, name, number, now_us = place(key, 0)
+    await connection.execute(DELETE_EXPIRED, user, now_us)
     await connection.execute(INSERT_ANSWER, user, name, number, now_us, *contents(key, answer))
-    await connection.execute(DELETE_OUTCOMES, user, name, now_us)
-    return Success(None)
+    (first,) = await connection.fetch(SELECT_FIRST, user, name, now_us)
+    return Success(first["value"])
 
 
 def _no_row(_: str) -> str:
@@ -45,7 +44,7 @@ class PostgresFirstAnswers(FirstAnswers):
 
     database: Database
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
         return self.database.write(
             "store the first answer", Place(f"answer {key.name}", row=_no_row), _keep, key, answer
         )

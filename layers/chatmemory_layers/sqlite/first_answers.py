@@ -17,11 +17,9 @@ SELECT request, value, number = 0 FROM first_answer WHERE user = :user AND name 
 ORDER BY number LIMIT 1
 """
 SELECT_ANSWER: Final = """
-SELECT 1 FROM first_answer WHERE user = :user AND name = :name AND number = 0 AND expires_at_us > :now_us
+SELECT value FROM first_answer WHERE user = :user AND name = :name AND number = 0 AND expires_at_us > :now_us
 """
-DELETE_OTHERS: Final = """
-DELETE FROM first_answer WHERE expires_at_us <= :now_us OR (user = :user AND name = :name)
-"""
+DELETE_EXPIRED: Final = "DELETE FROM first_answer WHERE expires_at_us <= :now_us"
 
 
 def _read(connection: sqlite3.Connection, key: RequestKey, /) -> Recorded | None:
@@ -29,12 +27,14 @@ def _read(connection: sqlite3.Connection, key: RequestKey, /) -> Recorded | None
     return None if row is None else Recorded(row[0], row[1], is_answer=bool(row[2]))
 
 
-def _keep(transaction: Transaction, key: RequestKey, answer: str, /) -> Outcome[None, Never]:
+def _keep(transaction: Transaction, key: RequestKey, answer: str, /) -> Outcome[str, Never]:
     row = columns(key, 0)
-    if transaction.cursor.execute(SELECT_ANSWER, row).fetchone() is None:
-        transaction.cursor.execute(DELETE_OTHERS, row)
-        transaction.cursor.execute(INSERT_ANSWER, {**row, **contents(key, answer)})
-    return Success(None)
+    found = transaction.cursor.execute(SELECT_ANSWER, row).fetchone()
+    if found is not None:
+        return Success(found[0])
+    transaction.cursor.execute(DELETE_EXPIRED, row)
+    transaction.cursor.execute(INSERT_ANSWER, {**row, **contents(key, answer)})
+    return Success(answer)
 
 
 @final
@@ -47,5 +47,5 @@ class SqliteFirstAnswers(FirstAnswers):
     def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
         return self.database.read("read the first answer", _read, key)
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[None, RepositoryError]:
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
         return self.database.write("store the first answer", _keep, key, answer)

@@ -1,6 +1,6 @@
 """``once``: does a write of a request only once, however often the request is sent; see ``FirstAnswers``.
 
-A request has one row for its answer, with the number 0, or until it is answered a row for the outcome of each write.
+A request has one row for its answer, with the number 0, and one for the outcome of each write.
 """
 
 from collections.abc import Awaitable, Callable
