@@ -15,7 +15,7 @@ from attrs import frozen
 
 from chatmemory.conversation.contract import ChatMemory
 from chatmemory.conversation.messages import ChatMessage, Conversation, ForkOrigin
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Do, Effect, Success
 from chatmemory.errors import ConversationNotFoundError, Problem, ReadError
 from chatmemory.input.choices import Role
 from chatmemory.input.rules import (
@@ -117,7 +117,8 @@ class _Place(NamedTuple):
 async def search_messages(do: Do[ReadError], memory: ChatMemory, search: MessageSearch, /) -> FoundMessages:
     """Return the messages that contain all words of *search*.
 
-    A message that a branch has from its parent is found only in the parent, when the parent is searched as well.
+    A message that a branch has from its parent is found only in the parent, when the parent still holds it and is searched
+    as well.
 
     Args:
         do: runs a step; the caller does not pass it.
@@ -259,10 +260,15 @@ async def _searched(
 
 @Effect.gen
 async def _shared(do: Do[ReadError], memory: ChatMemory, origin: ForkOrigin | None, prefix: str) -> int:
-    """Return the number of the last message that a branch has from its parent; 0 when the parent is not searched."""
+    """Return the number of the last message that a branch and its parent both hold; 0 when the parent is not searched."""
     if origin is None or not origin.conversation_id.startswith(prefix):
         return 0
-    return origin.seq if await do(memory.exists(origin.conversation_id)) else 0
+    # Messages are removed from the end, so the parent still holds those before the last one.
+    read = await memory.get_page(origin.conversation_id, limit=1, older_than=origin.seq + 1, view="full")
+    if isinstance(read, Success):
+        return max((message.seq for message in read.unwrap().messages), default=0)
+    error = read.failure()
+    return 0 if isinstance(error, ConversationNotFoundError) else do.fail(error)
 
 
 _BEHIND: Final = MAX_LIMIT

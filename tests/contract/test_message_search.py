@@ -104,7 +104,10 @@ async def test_a_branch_shows_what_it_alone_has_said(memory: ChatMemory) -> None
     await say(memory, "branch", "tea", begin=7)
     assert sorted(await ids(memory, "tea")) == ["branch7", "trunk0", "trunk1"]
     assert await ids(memory, "tea", conversation_id="branch") == ["branch7", "trunk1", "trunk0"]
+    await memory.remove_newest("trunk").or_raise()
+    assert sorted(await ids(memory, "tea")) == ["branch7", "trunk0", "trunk1"]
     await memory.clear_messages("trunk").or_raise()
+    await say(memory, "trunk", "begun again")
     assert sorted(await ids(memory, "tea")) == ["branch7", "trunk0", "trunk1"]
 
 
