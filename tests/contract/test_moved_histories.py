@@ -21,7 +21,7 @@ def paths(past: Indexed) -> set[object]:
     return {Path(str(path)).relative_to(past.folder).as_posix() for (path,) in past.rows("source_path")}
 
 
-ALL_THERE = "every turn is still in its source"
+ALL_THERE = "the last runs of index found every turn in its source"
 
 
 def test_a_renamed_folder_is_one_story(past: Indexed) -> None:

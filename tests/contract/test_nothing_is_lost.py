@@ -36,6 +36,8 @@ def test_a_damaged_cut_off_or_emptied_file_loses_no_turns_until_it_is_read_whole
     past.write_text("emptied.json", "")
     assert past.index().turns.superseded == 0
     assert past.rows() == whole
+    findings = past.live.repository.check("none").run_sync().unwrap()
+    assert any("1 files no longer hold a chat history; their 1 turns" in one.message for one in findings)
     path.write_text(lines[0] + lines[2])
     assert past.index().turns.superseded == 1
     assert past.rows(where="conversation_id = 'claude_code:s1'") == [ASKED, CHINESE]

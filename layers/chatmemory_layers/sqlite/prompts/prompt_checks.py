@@ -75,6 +75,10 @@ SELECT
      WHERE status = 'missing' AND superseded_at IS NULL),
     (SELECT count(*) FROM prompts WHERE superseded_at IS NOT NULL)
 """
+COUNT_EMPTIED = """
+SELECT count(DISTINCT source_path), count(*) FROM prompts CROSS JOIN prompt_sources USING (source_path)
+WHERE status = 'skipped'
+"""
 SELECT_UNREAD = """
 SELECT source_path, substr(issue, 11) FROM prompt_sources
 WHERE status = 'skipped' AND issue LIKE 'not_read: %' ORDER BY source_path
@@ -262,7 +266,11 @@ def _abandoned(examined: Examined) -> Iterator[Seen]:
         )
         yield "ok", message, "pastchats-memory prune deletes these turns, if you want that"
     else:
-        yield "ok", "every turn is still in its source", ""
+        yield "ok", "the last runs of index found every turn in its source", ""
+    emptied, turns = examined.counts(COUNT_EMPTIED)
+    if emptied:
+        message = f"{emptied} files no longer hold a chat history; their {turns} turns are still found"
+        yield "ok", message, "pastchats-memory forget --source FILE deletes these turns, if you want that"
 
 
 def _room(examined: Examined) -> Iterator[Seen]:
