@@ -16,6 +16,7 @@ from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import FirstAnswers, FirstAnswersTag, Recorded, RequestKey
 from chatmemory.programs.http.operations.every_operation import OPERATIONS
+from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.empty_store import copied_store
 from tests.for_each import for_each
@@ -270,3 +271,19 @@ async def test_a_key_that_is_none_is_refused(client: httpx.AsyncClient, key: str
     answer = await client.post("/memories", json=TEA.body, headers=headers)
     assert answer.status_code == 422
     assert [problem["path"] for problem in answer.json()["problems"]] == ["$.headers.Idempotency-Key"]
+
+
+async def test_a_token_gets_no_answer_that_another_one_was_given() -> None:
+    both, writer = "the-token-for-both-rights", "the-token-of-a-writer"
+    tokens = {
+        "both": TokenSettings(token=both, user="ada"),
+        "writer": TokenSettings(token=writer, user="ada", rights=("read", "write")),
+    }
+    async with api(stacks.testing(), ServerSettings(tokens=tokens), token=both) as client:
+        for write in (ADD, CLEAR):
+            await ask(client, write, KEY)
+        refused = await sent(client, CLEAR, {**KEY, "Authorization": f"Bearer {writer}"})
+        assert refused.status_code == 404, refused.text
+        await ask(client, ADD)
+        refused = await sent(client, CLEAR, {**KEY, "Authorization": f"Bearer {writer}"})
+        assert refused.status_code == 403, refused.text

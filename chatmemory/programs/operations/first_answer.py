@@ -43,7 +43,7 @@ async def answered_once(
 
     Args:
         do: runs a step.
-        grant: the client; clients of another user or app may use the same key for something else.
+        grant: the client; other clients may use the same key for something else.
         key: the operation, its place, and the key that the client gave.
         asked: the request; another request with the same key fails.
         write: does the request.
@@ -54,7 +54,9 @@ async def answered_once(
         the first answer as JSON.
     """
     answers, now = do.service(FirstAnswersTag), do.service(ClockTag).now()
-    name = made_id(grant.user, grant.app, *key)
+    # A token must not get an answer that only another one may see; the main token has no name that stays.
+    client = () if grant.is_main else (grant.name,)
+    name = made_id(grant.user, grant.app, *client, *key)
     request = RequestKey(user=grant.user, name=name, request=digest(asked), memory_id=memory_id, now=now)
     async with _turns.setdefault((anyio.lowlevel.current_token(), grant.user, name), anyio.Lock()):
         found = await do(answers.read(request).alt(GenericMemoryError))
