@@ -69,10 +69,14 @@ class Undoing:
         if action in {"forgotten", "expired"}:
             do.fail(NotUndoableError(memory_id, event.number, GONE))
         memory = await do(find(self.repository, namespace, memory_id))
-        if action in {"superseded", "retired"}:
-            return await do(self._true_again(namespace, memory_id, instead_of=event.by))
-        if action == "changed":
-            earlier = next((one for one in past.earlier if one.version + 1 == event.version), None)
+        # An imported memory brings no events: after "stored", only the memory itself tells what has changed it.
+        is_imported = action == "stored" and event is past.events[-1]
+        if action in {"superseded", "retired"} or (is_imported and memory.superseded_at is not None):
+            by = event.by or memory.superseded_by
+            return await do(self._true_again(namespace, memory_id, instead_of=by))
+        if action == "changed" or (is_imported and memory.version > 1):
+            version = memory.version if is_imported else event.version
+            earlier = next((one for one in past.earlier if one.version + 1 == version), None)
             if earlier is None:
                 do.fail(NotUndoableError(memory_id, event.number, NOT_KEPT))
             return await do(self._said_before(memory, earlier))

@@ -13,6 +13,7 @@ from chatmemory.effect import ManagedRuntime
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.longterm.contract import LongTermMemoryService
+from chatmemory.longterm.memories import MemoryChanges, NewMemory
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory.programs.archive import exporting
@@ -105,6 +106,23 @@ async def test_what_was_forgotten_does_not_come_back_and_is_told(two: Two) -> No
     assert {"tea", "会议", "a/branch"} <= set(report.forgotten)
     assert await memories.get(MEI, "tea").or_raise() is None
     assert await messages.conversation("会议").or_raise() is None
+
+
+async def test_changes_from_before_an_import_can_be_undone(two: Two) -> None:
+    one, other = two
+    memories = await one.service(LongTermMemoryService)
+    places = [NewMemory("The office is in Berlin", id="old"), NewMemory("I like tea", id="tea")]
+    await memories.remember(MEI, places).or_raise()
+    await memories.supersede(MEI, "old", NewMemory("The office is in Munich", id="new")).or_raise()
+    await memories.update(MEI, "tea", MemoryChanges(content="I like green tea")).or_raise()
+    await import_into(other, await export_of(one))
+    brought = await other.service(LongTermMemoryService)
+    assert (await brought.undo(MEI, "tea").or_raise()).content == "I like tea"
+    assert (await brought.undo(MEI, "old").or_raise()).superseded_at is None
+    assert {one.content for one in (await brought.list(MEI).or_raise()).memories} == {
+        "I like tea",
+        "The office is in Berlin",
+    }
 
 
 async def test_a_dry_run_counts_and_writes_nothing(two: Two) -> None:
