@@ -76,7 +76,7 @@ SELECT
     (SELECT count(*) FROM prompts WHERE superseded_at IS NOT NULL)
 """
 COUNT_EMPTIED = """
-SELECT count(DISTINCT source_path), count(*) FROM prompts CROSS JOIN prompt_sources USING (source_path)
+SELECT count(DISTINCT source_path), count(*) FROM prompt_sources CROSS JOIN prompts USING (source_path)
 WHERE status = 'skipped'
 """
 SELECT_UNREAD = """
