@@ -3,6 +3,10 @@
 from functools import partial
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.effect import Failure, Success
+from chatmemory.errors import RepositoryError
+from chatmemory.input.first_answers import RequestKey, under
+from chatmemory.input.made_id import made_id
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import PUT, remembered
 from chatmemory.longterm.memories import Stored
@@ -68,3 +72,15 @@ async def test_a_walk_reaches_so_far_as_it_is_told(memories: MemoryRepository) -
     assert await memories.reach(MING, 6).or_raise() == START  # who asks for no app sees them all
     assert await reach(2, after=(START + 3 * DAY, "3")).or_raise() == START + DAY
     assert await reach(2, after=(START + 3 * DAY, "\x01")).or_raise() == START + DAY
+
+
+async def test_the_key_of_a_request_that_stored_nothing_is_refused_to_another_one(
+    memories: MemoryRepository,
+) -> None:
+    async def asked(request: str, *names: str) -> object:
+        with under(RequestKey(user=MING.user, name=made_id("k"), request=request, now=START)):
+            return await memories.store(tuple(map(note, names)))
+
+    assert await asked("first") == await asked("first", "echo") == Success(())
+    assert await asked("other", "1") == Failure(RepositoryError("store memories", "key_reused"))
+    assert await listed(memories) == []

@@ -13,6 +13,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
+from chatmemory.input.first_answers import request_key
 from chatmemory.longterm.memories import (
     ForgetReceipt,
     Memory,
@@ -187,11 +188,13 @@ class PostgresMemoryRepository(MemoryRepository):
         )
 
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
-        if not drafts:
+        users = [*users_of(drafts).values()]
+        if not users and (key := request_key()) is not None:
+            users = [key.user]  # for whom the empty outcome is stored
+        if not users:
             return Effect.succeed(())
         # If there are several users, only the first is locked; a unique index refuses conflicting writes of the others.
-        first = next(iter(users_of(drafts).values()))
-        return self.database.write_together(Place(f"{MEMORIES_OF}{first}", row=user_row), STORES, drafts)
+        return self.database.write_together(Place(f"{MEMORIES_OF}{users[0]}", row=user_row), STORES, drafts)
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
         return self.database.read(
