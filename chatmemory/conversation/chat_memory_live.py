@@ -152,6 +152,11 @@ class ChatMemoryLive(ChatMemory):
     async def pages(
         self, conversation_id: str, *, size: int = 200, view: View = "full"
     ) -> AsyncIterator[Outcome[MessagePage, ReadError]]:
+        problems = _query_problems(PageQuery(conversation_id, view))
+        problems += limit_problems("$.size", size, least=1)
+        if problems:
+            yield Failure(DataValidationError(tuple(problems)))
+            return
         cursor = 0
         while True:
             outcome = await self.get_page(conversation_id, limit=size, newer_than=cursor, view=view)

@@ -129,7 +129,7 @@ class ChatMemory(Protocol):
 
         Args:
             conversation_id: 1 to 512 characters.
-            size: the largest number of messages on one page.
+            size: the largest number of messages on one page; 1 or greater.
             view: ``full``: every stored message.  ``model``: summaries take the place of the messages that they cover.
 
         Returns:

@@ -103,11 +103,11 @@ def choice_problems(path: str, value: object, choices: Any, *, or_none: bool = F
     return problem_at(path, choice_problem(value, choices, or_none=or_none))
 
 
-def limit_problems(path: str, limit: object, *, most: int = MAX_LIMIT) -> list[Problem]:
-    """Return the problem of a limit argument: an integer from 0 to *most*."""
-    if isinstance(limit, int) and not isinstance(limit, bool) and 0 <= limit <= most:
+def limit_problems(path: str, limit: object, *, least: int = 0, most: int = MAX_LIMIT) -> list[Problem]:
+    """Return the problem of a limit argument: an integer from *least* to *most*."""
+    if isinstance(limit, int) and not isinstance(limit, bool) and least <= limit <= most:
         return []
-    return [Problem(path, f"expected an integer from 0 to {most}, not {limit!r}")]
+    return [Problem(path, f"expected an integer from {least} to {most}, not {limit!r}")]
 
 
 def instant_problem(instant: object) -> str | None:

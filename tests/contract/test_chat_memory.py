@@ -5,7 +5,7 @@ from chatmemory.conversation.messages import ConversationPage, HistoryReport
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure, Success
 from chatmemory.effect.services.clock import TestClock
-from chatmemory.errors import ConversationNotFoundError, VersionConflictError
+from chatmemory.errors import ConversationNotFoundError, DataValidationError, VersionConflictError
 
 
 def says(*contents: str) -> list[NewMessage]:
@@ -58,6 +58,10 @@ async def test_pages_stream_the_whole_from_its_beginning(memory: ChatMemory) -> 
         pages = [outcome.unwrap() async for outcome in memory.pages("c", size=size)]
         assert [message.content for page in pages for message in page.messages] == words
         assert {len(page.messages) for page in pages[:-1]} <= {size}
+    for wrong in (0, -1):
+        (refused,) = [outcome.failure() async for outcome in memory.pages("c", size=wrong)]
+        assert isinstance(refused, DataValidationError)
+        assert [problem.path for problem in refused.problems] == ["$.size"], wrong
 
 
 async def test_so_many_of_the_newest_messages_are_replaced_or_all(memory: ChatMemory) -> None:
