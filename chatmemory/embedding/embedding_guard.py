@@ -99,8 +99,9 @@ class GuardedEmbedder(Embedder):
     async def _ask(self, texts: Sequence[str], context: Context[Any]) -> Outcome[Matrix, EmbeddingError]:
         try:
             outcome = await self.embedder.embed(texts).run_in(context)
-            if isinstance(outcome, Failure):
+            if isinstance(outcome, Failure) and type(outcome.failure()) is EmbeddingError:
                 return outcome
+            # The failure of a foreign embedder may have any other value: then unwrap raises.
             read = partial(read_rows, self.model, outcome.unwrap(), count=len(texts), dim=self._dim)
             return read() if len(texts) <= READ_AT_ONCE else await in_worker_thread(read).or_raise()
         except BaseException as exception:

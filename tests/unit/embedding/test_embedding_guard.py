@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import anyio
 import pytest
@@ -232,6 +232,13 @@ async def test_an_embedder_that_raises_has_failed_and_its_text_is_not_quoted(clo
     raised = asyncio.CancelledError()  # and nobody else is cancelled
     outcome = await guard(Scripted(answer), clock).embed(TEXTS)
     assert outcome == Failure(EmbeddingError("m", "raised", "SelfCancelledError"))
+
+    class OfItsOwn(Scripted):
+        def embed(self, texts: Sequence[str]) -> Effect[Matrix, Any]:
+            return Effect.fail(f"no vectors of {texts}")
+
+    outcome = await guard(OfItsOwn(rows), clock).embed(TEXTS)
+    assert outcome == Failure(EmbeddingError("m", "raised", "EffectFailed"))
 
     class Broken(Scripted):
         def unavailability(self) -> None:
