@@ -13,6 +13,7 @@ from attrs import frozen
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.errors import AccessDeniedError
 from chatmemory.input.choices import Role
+from chatmemory.input.rules import text_problem
 
 Right: TypeAlias = Literal["read", "write", "delete"]
 """``read``: read a conversation.  ``write``: add messages to it.  ``delete``: clear it, or remove its newest message."""
@@ -20,6 +21,13 @@ Right: TypeAlias = Literal["read", "write", "delete"]
 READ: Final[frozenset[Right]] = frozenset({"read"})
 EVERY_RIGHT: Final[frozenset[Right]] = frozenset(get_args(Right))
 EVERY_ROLE: Final[frozenset[Role]] = frozenset(get_args(Role))
+
+
+def _check(**texts: str) -> None:
+    for name, text in texts.items():
+        if (problem := text_problem(text)) is not None:
+            msg = f"{name}: {problem}"
+            raise ValueError(msg)
 
 
 @final
@@ -31,11 +39,18 @@ class Granted:
         owner: their owner; an owner with an app also covers the conversations that the user has in no app.
         prefix: the prefix of their ids; ``""``: all ids.
         rights: the rights on them.
+
+    Raises:
+        ValueError: the owner or the prefix has a NUL or a lone surrogate.
     """
 
     owner: Namespace
     prefix: str = ""
     rights: frozenset[Right] = EVERY_RIGHT
+
+    def __attrs_post_init__(self) -> None:
+        """Check the texts."""
+        _check(user=self.owner.user, app=self.owner.app, prefix=self.prefix)
 
     def covers(self, right: Right, owner: Namespace, conversation_id: str) -> bool:
         """Return whether this allows *right* on a conversation.
@@ -61,12 +76,19 @@ class Principal:
         namespace: the owner of the conversations that it creates.
         granted: the conversations that it may use; None: all.
         roles: the roles of the messages that it may write.
+
+    Raises:
+        ValueError: the name or the namespace has a NUL or a lone surrogate.
     """
 
     name: str
     namespace: Namespace
     granted: tuple[Granted, ...] | None = ()
     roles: frozenset[Role] = EVERY_ROLE
+
+    def __attrs_post_init__(self) -> None:
+        """Check the texts."""
+        _check(name=self.name, user=self.namespace.user, app=self.namespace.app)
 
     def may(self, right: Right, owner: Namespace, conversation_id: str) -> bool:
         """Return whether the principal has *right* on a conversation.

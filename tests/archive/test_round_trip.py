@@ -147,7 +147,10 @@ async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
     one, other = two
     await fill(one)
     lines = await export_of(one)
+    owner, at = '"id": "c", "owner": {"user": "\\u0000"}', '"2026-02-17T09:30:00+00:00"'
     bad = [
+        f'{{"type": "conversation", {owner}, "createdAt": {at}, "updatedAt": {at}, "forkedFrom": null}}',
+        f'{{"type": "fork", {owner}, "conversationId": "gone in part", "at": "d4", "createdAt": {at}}}',
         "{",
         '"text"',
         '{"type": "memoir"}',
@@ -158,7 +161,7 @@ async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
     ]
     damaged = [line for pair in zip(lines, bad, strict=False) for line in pair] + lines[len(bad) :]
     report = await import_into(other, damaged)
-    assert [issue.line for issue in report.issues] == [2, 4, 6, 8, 10, 12, 14]
+    assert [issue.line for issue in report.issues] == [2, 4, 6, 8, 10, 12, 14, 16, 18]
     assert all(issue.reason for issue in report.issues)
     assert await export_of(other) == lines
 

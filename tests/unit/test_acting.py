@@ -1,24 +1,31 @@
 """For whom code runs: what begins inside of ``acting_as`` acts for the same principal, wherever it runs."""
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import pytest
 
 from chatmemory import (
     EVERYBODY,
     ChatMemoryService,
     ConversationNotFoundError,
+    Granted,
     ManagedRuntime,
+    Namespace,
     NewMessage,
     Principal,
     ThreadRuntime,
     acting_as,
     principal,
 )
+from chatmemory.access.namespace import UNOWNED
 from chatmemory.access.principal import NO_PRINCIPAL
 from chatmemory.effect import Failure
 from chatmemory.laws.kit.samples import somebody
 from chatmemory_layers import stacks
+from tests.for_each import for_each
 
 ADA, BOB = somebody("ada"), somebody("bob")
 HELLO = [NewMessage(role="user", content="hello")]
@@ -67,3 +74,20 @@ def test_a_thread_runtime_acts_for_whoever_asks_it(tmp_path: Path) -> None:
                 assert pool.submit(runtime.run_blocking, look).result() == Failure(
                     ConversationNotFoundError("c")
                 )
+
+
+@for_each(
+    "made_with",
+    [
+        lambda text: Principal(name=text, namespace=UNOWNED),
+        lambda text: Principal(name="", namespace=Namespace(text)),
+        lambda text: Principal(name="", namespace=Namespace("ada", text)),
+        lambda text: Granted(Namespace(text)),
+        lambda text: Granted(Namespace("ada", text)),
+        lambda text: Granted(UNOWNED, text),
+    ],
+)
+def test_a_principal_has_no_text_that_a_store_cannot_keep(made_with: Callable[[str], object]) -> None:
+    for text, why in (("a\0", "NUL at character 1"), ("\ud800", "lone surrogate at character 0")):
+        with pytest.raises(ValueError, match=why):
+            made_with(text)

@@ -24,8 +24,14 @@ from chatmemory.conversation.message_rules import message_problems
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.token_counter import TokenCounter
 from chatmemory.effect import Do, Effect, Failure, Success
-from chatmemory.errors import GenericMemoryError, MessageConflictError, RepositoryError, VersionConflictError
-from chatmemory.input.rules import id_problems
+from chatmemory.errors import (
+    GenericMemoryError,
+    MessageConflictError,
+    Problem,
+    RepositoryError,
+    VersionConflictError,
+)
+from chatmemory.input.rules import id_problems, text_problems
 from chatmemory.programs.archive.import_report import ImportTally
 from chatmemory.programs.archive.records import (
     ConversationRecord,
@@ -76,7 +82,7 @@ class ArrivingConversations:
         """Start the next conversation."""
         await self.flush()
         self._open = None
-        if problems := id_problems("$.id", record.id):
+        if problems := _record_problems(record):
             self.tally.issue(problems[0])
             return
         stored = await self._read(self.repository.conversation(record.id))
@@ -227,6 +233,9 @@ class ArrivingConversations:
             )
 
     async def _fork(self, record: ForkRecord) -> None:
+        if problems := _record_problems(record):
+            self.tally.issue(problems[0])
+            return
         await self.flush()
         if await self._read(self.repository.conversation(record.id)) is not None:
             self.tally.count("fork", known=1)
@@ -260,6 +269,15 @@ class ArrivingConversations:
 
     async def _read(self, effect: Effect[A, RepositoryError]) -> A:
         return await self.do(effect.alt(GenericMemoryError))
+
+
+def _record_problems(record: ConversationRecord | ForkRecord) -> list[Problem]:
+    owner = record.owner
+    return [
+        *id_problems("$.id", record.id),
+        *text_problems("$.owner.user", owner.user),
+        *text_problems("$.owner.app", owner.app),
+    ]
 
 
 def _owner(namespace: Namespace) -> Principal:
