@@ -29,8 +29,8 @@ class ChatMemory(Protocol):
     nothing has been changed.  Every method fails with ``GenericMemoryError`` when the store fails.  ``Fails with:`` names
     the other errors of a method.
 
-    Inside ``acting_as`` a method reads and changes only what the principal may read and change; outside of it there is
-    no such limit.  A conversation that the principal may not read is treated as one that does not exist.
+    Inside ``acting_as`` a method reads and changes only what the principal may read and change; outside of it, only
+    conversations without an owner.  A conversation that the principal may not read is treated as one that does not exist.
     """
 
     def add_messages(
