@@ -69,11 +69,12 @@ class Granted:
 @final
 @frozen(kw_only=True)
 class Principal:
-    """A user or client with rights; the conversations and memories that it creates belong to it.
+    """A user or client with rights; the conversations that it creates belong to it.
 
     Attributes:
         name: the name of the client in the audit trail, never a secret; the trail leaves out a principal without a name.
-        namespace: the owner of the conversations that it creates.
+        namespace: the owner of the conversations that it creates.  With row security, PostgreSQL shows and changes only
+            the memories of its user.
         granted: the conversations that it may use; None: all.
         roles: the roles of the messages that it may write.
 
@@ -147,9 +148,10 @@ _acting: ContextVar[Principal] = ContextVar("chatmemory.principal", default=NO_P
 
 @contextmanager
 def acting_as(principal: Principal) -> Generator[None]:
-    """Run the block with the rights of *principal*: stores show and change only what these rights allow.
+    """Run the block with the rights of *principal*: stores show and change only the conversations that these rights allow.
 
-    This applies to the effects that are awaited in the block, to the tasks that start in it, and to a
+    A call on memories names its user; only PostgreSQL with row security compares it with the principal.  The principal
+    applies to the effects that are awaited in the block, to the tasks that start in it, and to a
     ``ThreadRuntime`` that is called in it.  A thread that a pool starts does not inherit it: call ``acting_as`` there.
 
         with acting_as(Principal(name="phone", namespace=ada, granted=(Granted(ada),))):
