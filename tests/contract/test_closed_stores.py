@@ -1,5 +1,6 @@
 """A store that is closed, and one that belongs to another event loop, refuse every call alike, whatever keeps them."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -108,14 +109,16 @@ async def test_every_call_of_a_repository_whose_runtime_has_ended_fails(new_stac
             assert await call == Failure(RepositoryError(operation, "closed"))
 
 
-async def test_every_call_from_another_event_loop_fails(new_stack: NewStack) -> None:
+async def test_every_call_from_another_event_loop_or_none_fails(new_stack: NewStack) -> None:
     with (
         start_blocking_portal() as elsewhere,
         elsewhere.wrap_async_context_manager(ManagedRuntime(new_stack())) as runtime,
     ):
         for tag, _, calls_of in REPOSITORIES:
             for operation, call in calls_of(elsewhere.call(runtime.service, tag)):
-                assert await call == Failure(RepositoryError(operation, "wrong_loop"))
+                refusal = Failure(RepositoryError(operation, "wrong_loop"))
+                assert await call == refusal
+                assert await asyncio.to_thread(call.run_sync) == refusal  # no loop of asyncio, as in trio
 
 
 def test_dictionaries_that_no_event_loop_has_opened_serve_any_caller() -> None:

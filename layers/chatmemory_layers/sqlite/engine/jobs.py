@@ -265,11 +265,11 @@ class Database:
     def _is_refusing(self) -> bool:
         # A future of one loop cannot be awaited in another, and no thread survives in a forked child: without this check,
         # the caller would wait for ever.
-        return (
-            self._is_closed
-            or asyncio.get_running_loop() is not self._loop
-            or PROCESS.generation != self._generation
-        )
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:  # trio, or no loop
+            return True
+        return self._is_closed or here is not self._loop or PROCESS.generation != self._generation
 
     def _write(
         self,
