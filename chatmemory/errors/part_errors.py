@@ -41,7 +41,7 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "closed": "open the store again: its runtime was closed",
     "wrong_loop": "a store belongs to the event loop that opened it: open one in each loop, or give the layer to "
     "ThreadRuntime(layer), whose effects run for every loop and thread",
-    "forked": "the locks and the connections of a store are not valid after a fork: open the store again in the child process",
+    "forked": "the locks and the connections of the parent process are not valid in a child process that was forked",
     "key_reused": "the key belongs to another request: repeat that request, or use a new key",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",
     "unexpected": "see the cause",
