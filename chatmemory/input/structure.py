@@ -170,6 +170,9 @@ def _instant(data: object, _: object) -> datetime:
     except ValueError:
         msg = f"no ISO 8601 instant: {data!r}"
         raise ValueError(msg) from None
+    if instant.utcoffset() is None:
+        msg = "a time without time zone names no instant: end it with Z, or with an offset such as +08:00"
+        raise ValueError(msg)
     if problem := instant_problem(instant):
         raise ValueError(problem)
     return instant

@@ -95,7 +95,7 @@ def test_all_problems_are_told_at_once_with_their_paths() -> None:
                 ),
                 Problem(
                     "$.messages[1].timestamp",
-                    "a datetime without time zone names no instant: add tzinfo, datetime.UTC for example",
+                    "a time without time zone names no instant: end it with Z, or with an offset such as +08:00",
                 ),
                 Problem("$.messages[2].content", "required field missing"),
                 Problem("$.messages[3]", "expected named fields, not 'hello'"),
