@@ -614,3 +614,9 @@ $$;
 
 ALTER TABLE memory_user RENAME COLUMN user_id TO user_name;
 ALTER TABLE stored_item RENAME TO item;
+
+-- 24: attributes of any app
+
+DROP INDEX atomic_memory_attribute;
+CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, attribute)
+    WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;

@@ -205,8 +205,8 @@ SPACE = EmbeddingSpace("模型", 3)
 
 async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepository) -> None:
     """No index row may hold two of them: no two of these characters are alike, so nothing is packed."""
-    user, app, id_, key, session, model, message, path = (
-        "".join(chr(0x20000 + 600 * place + offset) for offset in range(512)) for place in range(8)
+    user, app, id_, key, session, model, message, path, attribute = (
+        "".join(chr(0x20000 + 600 * place + offset) for offset in range(512)) for place in range(9)
     )
     namespace, space = Namespace(user, app), EmbeddingSpace(model, 3)
     draft = remembered(
@@ -215,6 +215,7 @@ async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepo
         key=key,
         **PUT,
         session_id=session,
+        attribute=attribute,
         tags=(key, app),
         terms=f"{key} {app}",
         provenance=Provenance((message,), path=path),

@@ -659,4 +659,15 @@ ALTER TABLE memory_user RENAME COLUMN user_id TO user_name;
 ALTER TABLE stored_item RENAME TO item;
 """,
     ),
+    # Without the app, by which no statement looks an attribute up: an app and an attribute of 512 characters each do not fit
+    # into one entry of a b-tree.
+    Migration(
+        24,
+        "attributes of any app",
+        """\
+DROP INDEX atomic_memory_attribute;
+CREATE INDEX atomic_memory_attribute ON atomic_memory (user_key, attribute)
+    WHERE attribute IS NOT NULL AND superseded_at_us IS NULL;
+""",
+    ),
 )
