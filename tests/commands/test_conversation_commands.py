@@ -3,7 +3,10 @@
 import io
 import sqlite3
 import sys
+import time
+from collections.abc import Sequence
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import anyio
@@ -23,13 +26,13 @@ SAID = [
 ]
 
 
-def say(place: str, conversation_id: str = "trip") -> None:
+def say(place: str, conversation_id: str = "trip", said: Sequence[NewMessage] = SAID) -> None:
 
     async def add() -> None:
         stack = stacks.postgres(place) if "://" in place else stacks.embedded(place)
         async with ManagedRuntime(stack) as runtime:
             memory = await runtime.service(ChatMemoryService)
-            await memory.add_messages(conversation_id, SAID).or_raise()
+            await memory.add_messages(conversation_id, said).or_raise()
 
     anyio.run(add)
 
@@ -110,6 +113,23 @@ def test_the_context_is_what_a_model_would_see_and_reading_changes_nothing(typed
     assert built["memoryIds"] == ["train"]
     assert "Ada takes the train." in typed.answer("context trip 'which train?'")
     assert typed.json("memories")["memories"][0]["accessCount"] == 0
+
+
+@pytest.mark.parametrize(
+    ("zone", "instant"),
+    [("EST5", datetime.min.replace(tzinfo=UTC)), ("CST-8", datetime.max.replace(tzinfo=UTC))],
+)
+def test_the_first_and_the_last_day_of_the_calendar_are_shown_in_every_zone(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch, zone: str, instant: datetime
+) -> None:
+    say(typed.place, said=[NewMessage("user", "我们去看海吗？", timestamp=instant)])
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        assert f"{instant:%Y-%m-%d %H:%M}" in typed.answer("show trip")
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 PORT = "The tests need Redis on port 6380."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from chatmemory.text.shown_text import one_line, shown, shown_name
+from chatmemory.text.shown_text import local_time, one_line, shown, shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -72,14 +72,14 @@ def memories_text(memories: Sequence[Memory]) -> str:
 def _about(memory: Memory) -> str:
     parts = [
         memory.id,
-        f"{local(memory.created_at)}",
+        _local(memory.created_at),
         memory.memory_type.replace("_", "-"),
         memory.category,
         memory.key and f"key {memory.key}",
         memory.namespace.app and f"app {memory.namespace.app}",
         "pinned" if memory.pinned else None,
         *(f"#{tag}" for tag in memory.tags),
-        None if memory.superseded_at is None else f"until {local(memory.superseded_at)}",
+        None if memory.superseded_at is None else f"until {_local(memory.superseded_at)}",
     ]
     return " · ".join(shown_name(part) for part in parts if part)
 
@@ -88,14 +88,14 @@ def history_text(history: MemoryHistory, memory: Memory | None) -> str:
     """Format a memory with its earlier contents and its events."""
     lines = [memories_text([memory])] if memory is not None else ["the memory was forgotten"]
     lines += [
-        f"until {local(earlier.replaced_at)} (version {earlier.version}): {one_line(earlier.content, LINE_CHARACTERS)}"
+        f"until {_local(earlier.replaced_at)} (version {earlier.version}): {one_line(earlier.content, LINE_CHARACTERS)}"
         for earlier in reversed(history.earlier)
     ]
     for event in history.events:
         by = f" by {shown_name(event.by)}" if event.by else ""
         why = f" ({shown_name(event.reason)})" if event.reason else ""
         who = f", {shown_name(event.who)}" if event.who else ""
-        lines.append(f"#{event.number} {local(event.stored_at)} {event.action}{by}{why}{who}")
+        lines.append(f"#{event.number} {_local(event.stored_at)} {event.action}{by}{why}{who}")
     return "\n".join(lines)
 
 
@@ -121,7 +121,7 @@ def conversation_lines(conversations: Sequence[Conversation]) -> Iterator[str]:
     for one in conversations:
         fork = f", from {shown_name(one.forked_from.conversation_id)}" if one.forked_from else ""
         count = counted(one.message_count, "message", "messages")
-        yield f"{local(one.updated_at)}  {shown_name(one.conversation_id)}  {count}, {one.view_tokens} tokens{fork}"
+        yield f"{_local(one.updated_at)}  {shown_name(one.conversation_id)}  {count}, {one.view_tokens} tokens{fork}"
 
 
 def messages_text(messages: Sequence[ChatMessage]) -> str:
@@ -129,7 +129,7 @@ def messages_text(messages: Sequence[ChatMessage]) -> str:
     if not messages:
         return "no message"
     return "\n\n".join(
-        f"{click.style(message.role, bold=True)} · {local(message.timestamp)} · {shown_name(message.id)}"
+        f"{click.style(message.role, bold=True)} · {_local(message.timestamp)} · {shown_name(message.id)}"
         + (f" · in summary {shown_name(message.covered_by)}" if message.covered_by else "")
         + f"\n{shown(message.content)}"
         for message in messages
@@ -167,9 +167,8 @@ def context_text(context: ChatContext) -> str:
     return "\n\n".join([*told, "\n".join(lines)])
 
 
-def local(at: datetime) -> str:
-    """Format an instant in the time zone of this machine."""
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+def _local(at: datetime) -> str:
+    return local_time(at)[0]
 
 
 def counted(count: int, one: str, several: str) -> str:

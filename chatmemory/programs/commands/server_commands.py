@@ -16,7 +16,7 @@ from chatmemory.programs.shell.command_group import completion_script
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
 from chatmemory.programs.shell.options import as_json_option, instant_of, number_option
-from chatmemory.text.shown_text import shown
+from chatmemory.text.shown_text import local_time, shown
 
 if TYPE_CHECKING:
     from chatmemory.effect.services import clock
@@ -151,7 +151,7 @@ def audit(
 
 
 def _line(entry: AuditEntry) -> str:
-    at = entry.at.astimezone().isoformat(sep=" ", timespec="seconds")
+    at = " ".join(local_time(entry.at, "%Y-%m-%d %H:%M:%S"))
     owner = "/".join(filter(None, [entry.owner.user, entry.owner.app])) or "nobody"
     return shown(f"{at}  {entry.who} ({entry.user}) {entry.action} {entry.kind} {entry.target!r} of {owner}")
 

@@ -11,6 +11,7 @@ from chatmemory.programs.pastchats.host import Host, OpenHost
 from chatmemory.programs.pastchats.options import host_options
 from chatmemory.programs.shell.command_group import CommandGroup, Entry, run_group
 from chatmemory.programs.shell.exit_codes import HARMLESS, USAGE, CommandError
+from chatmemory.text.shown_text import local_time
 
 NAME: Final = "pastchats-memory"
 
@@ -107,7 +108,7 @@ def _index_text(host: Host) -> str:
         reason = getattr(failed.error, "reason", None)
         return "none yet" if getattr(reason, "problem", None) == "missing" else str(failed)
     at = statistics.last_indexed_at
-    when = "" if at is None else f", last indexed {at.astimezone(host.now().tzinfo):%Y-%m-%d %H:%M}"
+    when = "" if at is None else f", last indexed {local_time(at)[0]}"
     return f"{statistics.prompts:,} turns of {statistics.conversations:,} conversations{when} ({host.path()})"
 
 
