@@ -166,6 +166,29 @@ async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
     assert await export_of(other) == lines
 
 
+@pytest.mark.parametrize("two", ["in_memory"], indirect=True)
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        ('"accessCount": 1', '"accessCount": 9223372036854775808'),
+        ('"accessCount": 1', '"accessCount": -1'),
+        ('"version": 2', '"version": 9223372036854775808'),
+        ('{"version": 1', '{"version": 2'),
+        ('"content": "喜欢', '"content": "\\ud800'),
+        ('"supersededBy": "new"', '"supersededBy": "\\ud800"'),
+    ],
+)
+async def test_a_past_that_no_store_can_have_is_named(two: Two, written: str, instead: str) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    number = next(n for n, line in enumerate(lines, 1) if '"memory"' in line and written in line)
+    damaged = [line.replace(written, instead) if n == number else line for n, line in enumerate(lines, 1)]
+    report = await import_into(other, damaged)
+    assert [issue.line for issue in report.issues] == [number]
+    assert report.memories.new == sum('"type": "memory"' in line for line in lines) - 1
+
+
 async def test_of_two_contents_of_a_memory_the_first_comes_in(two: Two) -> None:
     one, other = two
     await fill(one)

@@ -10,10 +10,11 @@ from attrs import define, evolve, field
 
 from chatmemory.effect import Do, Failure, Success
 from chatmemory.effect.services.clock import Clock
-from chatmemory.errors import GenericMemoryError, MemoryConflictError, RepositoryError
+from chatmemory.errors import GenericMemoryError, MemoryConflictError, Problem, RepositoryError
 from chatmemory.input.json_value import same_json, to_json
+from chatmemory.input.rules import MAX_LIMIT, id_problems, limit_problems
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository
-from chatmemory.longterm.memories import Duplicate, Skipped, Stored, as_new
+from chatmemory.longterm.memories import Duplicate, NewMemory, Skipped, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import memory_problems, namespace_problems
 from chatmemory.longterm.repository_values import MemoryDraft, Past
@@ -87,6 +88,7 @@ class ArrivingMemories:
         memory = record.memory
         new = as_new(memory)
         problems = namespace_problems(memory.namespace) + memory_problems("$.memory", new)
+        problems += _past_problems(record)
         space = memory.embedding
         vector = None
         try:
@@ -122,6 +124,30 @@ class ArrivingMemories:
                 record.earlier,
             ),
         )
+
+
+def _past_problems(record: MemoryRecord) -> list[Problem]:
+    """Return every broken rule of the past of a memory, which no service checks."""
+    memory = record.memory
+    problems = limit_problems("$.memory.access_count", memory.access_count)
+    problems += id_problems("$.memory.superseded_by", memory.superseded_by, or_none=True)
+    versions = [*(one.version for one in record.earlier), memory.version]
+    if versions != sorted(set(versions)) or not 1 <= versions[0] <= versions[-1] <= MAX_LIMIT:
+        problem = f"expected versions that grow from one content to the next, from 1 to {MAX_LIMIT}"
+        problems.append(Problem("$.memory.version", f"{problem}, not {versions}"))
+    for index, one in enumerate(record.earlier):
+        content = NewMemory(
+            content=one.content,
+            key=one.key,
+            value=one.value,
+            category=one.category,
+            tags=one.tags,
+            confidence=one.confidence,
+            source=one.source,
+            provenance=one.provenance,
+        )
+        problems += memory_problems(f"$.earlier[{index}]", content)
+    return problems
 
 
 @final
