@@ -166,6 +166,18 @@ async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
     assert await export_of(other) == lines
 
 
+@pytest.mark.parametrize("two", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("name", ['"at": "', '"namespace": ["', '"key": "'])
+async def test_a_name_that_no_store_can_keep_is_named(two: Two, name: str) -> None:
+    one, other = two
+    await fill(one)
+    lines = [line.replace(name, f"{name}\\ud800") for line in await export_of(one)]
+    report = await import_into(other, lines)
+    first = next(number for number, line in enumerate(lines, 1) if "ud800" in line)
+    assert first in {issue.line for issue in report.issues}
+    assert report.is_whole
+
+
 @pytest.mark.parametrize("two", ["in_memory"], indirect=True)
 @pytest.mark.parametrize(
     ("written", "instead"),

@@ -233,7 +233,7 @@ class ArrivingConversations:
             )
 
     async def _fork(self, record: ForkRecord) -> None:
-        if problems := _record_problems(record):
+        if problems := _record_problems(record) + id_problems("$.at", record.at):
             self.tally.issue(problems[0])
             return
         await self.flush()

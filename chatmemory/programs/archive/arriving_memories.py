@@ -12,7 +12,7 @@ from chatmemory.effect import Do, Failure, Success
 from chatmemory.effect.services.clock import Clock
 from chatmemory.errors import GenericMemoryError, MemoryConflictError, Problem, RepositoryError
 from chatmemory.input.json_value import same_json, to_json
-from chatmemory.input.rules import MAX_LIMIT, id_problems, limit_problems
+from chatmemory.input.rules import MAX_LIMIT, id_problems, limit_problems, sequence_problems, text_problems
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository
 from chatmemory.longterm.memories import Duplicate, NewMemory, Skipped, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
@@ -162,10 +162,12 @@ class ArrivingItems:
 
     async def take(self, record: ItemRecord) -> None:
         """Write an item, unless the store has a newer value."""
-        if not record.namespace or any(
-            not label or "." in label or "\0" in label for label in record.namespace
-        ):
+        if not record.namespace or any(not label or "." in label for label in record.namespace):
             self.tally.issue("not a namespace: its labels must not be empty, and must not contain dots")
+            return
+        problems = sequence_problems("$.namespace", record.namespace, text_problems)
+        if problems := problems + text_problems("$.key", record.key):
+            self.tally.issue(problems[0])
             return
         name, value = ItemName(record.namespace, record.key), to_json(record.value)
         (found,) = await self.do(self.repository.read((name,), now=self.clock.now()).alt(GenericMemoryError))
