@@ -1,10 +1,12 @@
 """What an index run promises: every turn once, nothing lost, nothing written twice, and no file that stops another."""
 
+import json
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from attrs import evolve
 
 from chatmemory.effect import Failure
@@ -242,6 +244,21 @@ def test_turns_leave_and_come_back_as_they_were(past: Indexed, tmp_path: Path) -
         assert other.rows() == [ASKED, ANSWERED]
         assert exported(other, "created_at") == lines
         assert other.run(other.live.import_records(lines)).unwrap().turns.new == 0
+
+
+@pytest.mark.parametrize("instant", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+23:00", "2026-03-01"])
+def test_a_turn_with_a_time_that_is_none_is_named_and_the_others_come_in(
+    past: Indexed, tmp_path: Path, instant: str
+) -> None:
+    past.write("s1.jsonl", ASKED, ANSWERED)
+    past.index()
+    first, second = exported(past)
+    first = json.dumps({**json.loads(first), "timestamp": instant}).encode()
+    (tmp_path / "other").mkdir()
+    with open_index(tmp_path / "other") as other:
+        report = other.run(other.live.import_records([first, second])).unwrap()
+        assert [issue.line for issue in report.issues] == [1]
+        assert other.rows() == [ANSWERED]
 
 
 def _with(*formats: HistoryFormat) -> Formats:

@@ -22,7 +22,7 @@ from chatmemory.embedding.embedder import Embedder
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.input.rules import is_encodable
+from chatmemory.input.rules import instant_problem, is_encodable
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.indexing.cleaning import Cleaning
 from chatmemory.pastchats.indexing.index_tally import IndexTally
@@ -165,8 +165,8 @@ def _instant(value: Mapping[str, Json]) -> datetime | None:
         instant = datetime.fromisoformat(written) if isinstance(written, str) else None
     except ValueError:
         instant = None
-    if instant is None or instant.tzinfo is None:
-        msg = "timestamp: not an instant with a time zone"
+    if instant is None or instant_problem(instant) is not None:
+        msg = "timestamp: not an instant with a time zone, in the years 1 to 9999 of UTC"
         raise BadRecordError(msg)
     return instant
 
