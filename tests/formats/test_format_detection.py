@@ -131,6 +131,17 @@ def test_an_empty_file_holds_no_conversation_and_is_no_error(content: str | byte
     assert found.failures == ()
 
 
+def test_an_export_of_this_software_is_no_history_and_says_how_it_is_read() -> None:
+    message = '{"type": "message", "role": "user", "content": "你好", "created_at": "2026-03-01T00:00:00Z"}'
+    for first, program in (
+        ('{"type": "export", "format": "chatmemory", "version": 1}', "chatmemory"),
+        ('{"type": "chatmemory.pastchats.prompt", "version": 1, "role": "user"}', "pastchats-memory"),
+    ):
+        found = detected_by_all("a.jsonl", f"{first}\n{message}\n")
+        assert code(found) == "not_a_transcript"
+        assert f"read it with {program} import" in str(found.issue)
+
+
 @for_each(
     ("name", "content"),
     [

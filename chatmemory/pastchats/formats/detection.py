@@ -19,10 +19,12 @@ from chatmemory.pastchats.formats.history_format import (
     UnreadableHistoryError,
 )
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
+from chatmemory.pastchats.formats.reading.json_walk import json_object
 
 _DATABASE: Final = "SQLite format 3\x00"
 A_DATABASE: Final = "a SQLite database: export the chats with its tool"
 A_BINARY: Final = "a binary file"
+AN_EXPORT: Final = "an export: read it with {} import"
 _BINARY_WITHIN: Final = 8192  # characters
 _BINARY_NULS: Final = 8  # this many are not an accident of a tool that crashed
 
@@ -104,7 +106,7 @@ def _claim(format_: HistoryFormat, head: Head) -> Claim | HistoryIssue | None:
 
 
 def _without_claims(head: Head) -> HistoryIssue | None:
-    """Return the issue of a file that holds no text at all."""
+    """Return the issue of a file that holds no text at all, or what this software exported."""
     if head.text.startswith(_DATABASE):
         return HistoryIssue("unknown_format", head.path, A_DATABASE)
     start = head.text[:_BINARY_WITHIN]
@@ -113,4 +115,9 @@ def _without_claims(head: Head) -> HistoryIssue | None:
         return HistoryIssue("unknown_format", head.path, A_BINARY)
     if not head.text.strip() or head.document in ([], {}):
         return HistoryIssue("not_a_transcript", head.path, "it is empty")
+    first = json_object(head.records[0]) if head.records else {}
+    if first.get("type") == "export" and first.get("format") == "chatmemory":
+        return HistoryIssue("not_a_transcript", head.path, AN_EXPORT.format("chatmemory"))
+    if first.get("type") == "chatmemory.pastchats.prompt":
+        return HistoryIssue("not_a_transcript", head.path, AN_EXPORT.format("pastchats-memory"))
     return None
