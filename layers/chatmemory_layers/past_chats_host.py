@@ -23,7 +23,7 @@ from chatmemory.programs.pastchats.host import Host
 from chatmemory.programs.shell.exit_codes import CommandError, value_of
 from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings
 from chatmemory_layers.setting_names import CONFIG
-from chatmemory_layers.sqlite.prompts.prompt_store import store_path
+from chatmemory_layers.sqlite.prompts.prompt_store import OPENING, store_path
 from chatmemory_layers.stacks.past_chats import dry_run, finding, indexing, waits
 
 if TYPE_CHECKING:
@@ -101,6 +101,9 @@ class PastChatsHost(Host):
     def _settings_now(self) -> PastChatsPart:
         read = value_of(read_past_chats_settings(self.config or os.environ.get(CONFIG) or None))
         past_chats, embedding = read
+        if self.db == "":
+            detail = "--db names no file: is a shell variable unset?"
+            raise CommandError(errors.memory_error(errors.RepositoryError(OPENING, "unavailable", detail)))
         if db := self.db or os.environ.get(DB):
             past_chats = evolve(past_chats, path=db)
         if (longest := self.longest_wait_seconds) is not None:

@@ -83,6 +83,7 @@ FAILURES = {
     2: (*USAGE, "index --roles nobody", "import /nowhere/at/all.jsonl"),
     3: ("index --format no_such_format .",),
     4: ("show nowhere.jsonl#3", "show ''"),
+    5: ("recall x --db ''", "forget --project relay --yes --db ''"),
     7: ("stats --config /nowhere/chatmemory.toml",),
 }
 
