@@ -1,6 +1,9 @@
 """A store moves to another place by two commands."""
 
+import io
 import json
+import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +83,30 @@ def test_what_was_forgotten_stays_away(typed: Typed, tmp_path: Path) -> None:
     assert "left out, because they were forgotten here: tea" in typed.answer(f"import {exported}")
     assert json.loads(typed.answer(f"import {exported} --json"))["forgotten"] == ["tea"]
     assert typed.run("history tea --user wang").code == 0
+
+
+class Waiting(io.BytesIO):
+    """Hears Ctrl-C while it waits for its first line."""
+
+    waits_on = False
+
+    def __next__(self) -> bytes:
+        signal.raise_signal(signal.SIGINT)
+        self.waits_on = True
+        raise StopIteration
+
+
+def test_ctrl_c_ends_an_import_that_waits_for_its_input(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = Waiting()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert typed.run("import") == (130, "", "")
+        assert not given.waits_on
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_command_knows_every_reader(typed: Typed) -> None:

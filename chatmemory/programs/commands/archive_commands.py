@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import IO, TYPE_CHECKING, Final
 
 import click
@@ -17,6 +18,8 @@ from chatmemory.programs.shell.options import as_json_option, dry_run_option, ou
 from chatmemory.text.shown_text import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from chatmemory.programs.archive import exporting, importing, records
     from chatmemory.programs.archive.import_report import Arrived, ImportReport
     from chatmemory.programs.archive.rivals import reading
@@ -93,7 +96,7 @@ def import_(host: Host, file: str, tool: str, *, redact: bool | None, dry_run: b
     namespace = host.namespace()
     with click.open_file(file, "rb") as opened:
         arriving = (
-            records.records_in(opened)
+            records.records_in(_interruptible(opened))
             if tool == OWN
             else reading.read_rival(tool, host.rival_file(file), namespace)
         )
@@ -132,6 +135,22 @@ def re_embed(host: Host, *, as_json: bool) -> None:
     """
     count = host.run(importing.all_embedded, everybody=True)
     say({"memories": count}, f"{counted(count, 'memory', 'memories')} embedded", as_json=as_json)
+
+
+def _interruptible(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield *lines*; Ctrl-C ends the wait for a line, in which the handler of an event loop would only cancel a task."""
+    waiting = iter(lines)
+    while True:
+        handler = signal.getsignal(signal.SIGINT)
+        if callable(handler):  # not ignored
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            line = next(waiting, None)
+        finally:
+            signal.signal(signal.SIGINT, handler)
+        if line is None:
+            return
+        yield line
 
 
 def _text(report: ImportReport) -> str:
