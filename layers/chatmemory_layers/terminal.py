@@ -9,8 +9,13 @@ from io import TextIOWrapper
 
 def prepared_arguments() -> list[str]:
     """Make the streams of this process fit for every script, and return its arguments as they were typed."""
-    if sys.stdin is None:  # closed by the caller
-        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  as long as the process
+    # What the caller closed: nothing is read, what is written to stdout fails as on a full disk, and errors are lost.
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # What was said is in every script, whatever the locale; a lone surrogate becomes what JSON writes for it.

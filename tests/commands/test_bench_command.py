@@ -1,7 +1,9 @@
 """``chatmemory bench``: suites read from their public shapes, four ways of searching measured, and own questions begun."""
 
+import io
 import json
 import shutil
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -141,12 +143,13 @@ def test_an_audited_suite_is_measured_beside_the_raw_one(typed: Typed, tmp_path:
     assert "leaves no question" in nothing.err
 
 
-def test_a_first_file_of_own_questions_is_begun_from_past_chats(typed: Typed, tmp_path: Path) -> None:
-    def exported(turn: str, role: str, content: str) -> str:
-        of = {"type": "chatmemory.pastchats.prompt", "conversation_id": "codex:1", "session": "s"}
-        said = {"speaker": None, "role": role, "timestamp": "2026-03-02T10:00:00+00:00", "content": content}
-        return json.dumps({**of, **said, "content_hash": turn * 64}, ensure_ascii=False)
+def exported(turn: str, role: str, content: str) -> str:
+    of = {"type": "chatmemory.pastchats.prompt", "conversation_id": "codex:1", "session": "s"}
+    said = {"speaker": None, "role": role, "timestamp": "2026-03-02T10:00:00+00:00", "content": content}
+    return json.dumps({**of, **said, "content_hash": turn * 64}, ensure_ascii=False)
 
+
+def test_a_first_file_of_own_questions_is_begun_from_past_chats(typed: Typed, tmp_path: Path) -> None:
     turns = tmp_path / "turns.jsonl"
     said = [
         ("a", "user", "测试需要哪个端口，数据库在哪里？"),
@@ -162,6 +165,19 @@ def test_a_first_file_of_own_questions_is_begun_from_past_chats(typed: Typed, tm
     labelled = tmp_path / "own.jsonl"
     labelled.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
     assert read_suite(labelled).questions == 1
+
+
+def test_a_first_file_that_cannot_be_written_is_told(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(io.StringIO):
+        def write(self, _: str, /) -> int:
+            raise OSError(28, "No space left on device")
+
+    turns = tmp_path / "turns.jsonl"
+    turns.write_text(exported("a", "assistant", "6380.") + "\n", encoding="utf-8")
+    monkeypatch.setattr(sys, "stdout", Full())
+    assert typed.run(f"bench --begin {turns}").code == 1
 
 
 def test_wrong_usage_is_told(typed: Typed) -> None:

@@ -68,6 +68,14 @@ def test_a_pipe_gets_no_colour_every_script_and_no_traceback_when_its_reader_goe
     assert "Traceback" not in done.stderr
 
 
+def test_an_output_that_is_closed_is_told(typed: Typed) -> None:
+    typed.remember("我住在杭州", id_="hangzhou")
+    for command in (f"chatmemory export --store {typed.place}", "pastchats-memory --help"):
+        closed = f"{CHATMEMORY.parent}/{command} >&-"
+        done = subprocess.run(closed, shell=True, capture_output=True, text=True, check=False)
+        assert (done.returncode, len(done.stderr.splitlines())) == (1, 1), done.stderr
+
+
 def test_doctor_finds_a_sound_store_in_order_names_damage_and_changes_nothing(typed: Typed) -> None:
     typed.remember("我住在杭州", id_="hangzhou")
     told = typed.json("doctor")

@@ -82,15 +82,18 @@ def bench(
         raise click.BadParameter("the name must end in .md or .json", param_hint="--output")
     if output is not None and not output.parent.is_dir():  # found out before all is measured
         raise click.BadParameter(f"there is no folder {shown(str(output.parent))}", param_hint="--output")
+    drafted: list[str] = []
     try:
         if begin is not None:
             with begin.open(encoding="utf-8") as exported:
-                for line in own_questions.first_file(exported):
-                    click.echo(line)
-            return
+                drafted += own_questions.first_file(exported)
         read = [public_suites.read_suite(path) for path in suites]
     except (own_questions.NoSuiteError, OSError, UnicodeDecodeError) as problem:
         raise click.BadParameter(shown(str(problem)), param_hint="SUITE") from None
+    for line in drafted:
+        click.echo(line)
+    if begin is not None:
+        return
     reports = [report for suite in read for report in _measured(host, suite, audit)]
     tables, told = measuring.as_markdown(reports), measuring.as_object(reports)
     if output is not None:
