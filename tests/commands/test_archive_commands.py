@@ -56,8 +56,9 @@ def test_memories_without_vectors_get_some_and_bad_lines_are_told(typed: Typed, 
     assert ended.code == 0
     assert f"line {len(lines)}: " in ended.err
     assert "cut off" in ended.err
-    exported.write_text("# notes\n", encoding="utf-8")
-    assert typed.run(f"import {exported}").code == 1
+    for nothing in ("# notes\n", ""):
+        exported.write_text(nothing, encoding="utf-8")
+        assert typed.run(f"import {exported}").code == 1
     assert typed.run("import /nowhere/at/all.jsonl").code == 2
 
 

@@ -136,7 +136,7 @@ def test_without_an_index_a_reader_says_what_to_do_and_a_closed_input_is_an_empt
         assert (done.returncode, done.stdout) == (5, ""), command
         assert "pastchats-memory index" in done.stderr
         assert not fresh.db.exists()
-    for command, code in (("hook stop", 0), ("import", 0)):
+    for command, code in (("hook stop", 0), ("import", 1)):
         closed = f"{PROGRAM} --db {fresh.db} {command} <&-"
         done = subprocess.run(closed, shell=True, capture_output=True, text=True, check=False)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), command
@@ -164,6 +164,19 @@ def test_an_input_that_is_not_there_fails_the_run(fresh: Agent, monkeypatch: pyt
     monkeypatch.chdir(fresh.folder)
     assert fresh.run(f"pastchats-memory index {HISTORIES / 'aider'} bad.zip").returncode == 1
     assert fresh.run(f"pastchats-memory index {HISTORIES / 'aider'} .").returncode == 0  # not named itself
+
+
+def test_each_file_is_named_once_and_a_watch_names_a_path_that_is_not_there(fresh: Agent) -> None:
+    notes = fresh.folder / "notes"
+    notes.mkdir()
+    (notes / "diary.md").write_text("今天下雨。\n", encoding="utf-8")
+    (notes / "empty.json").touch()
+    done = fresh.run(f"pastchats-memory index {notes} --verbose")
+    assert [line.split(": ")[0] for line in done.stderr.splitlines()] == [*map(str, sorted(notes.iterdir()))]
+    gone = notes / "没有"
+    with running(PROGRAM, "--db", fresh.db, "watch", gone) as (process, _, errors):
+        assert f"{gone}: unreadable" in errors.readline().decode()
+        process.kill()
 
 
 def test_results_alone_go_to_stdout_in_any_locale_and_nothing_found_is_said(indexed: Agent) -> None:

@@ -117,7 +117,7 @@ def import_(host: Host, file: str, tool: str, *, redact: bool | None, dry_run: b
     say(report, _text(report), as_json=as_json)
     if not report.is_whole and not report.is_empty:
         click.echo("the last line of an export is missing: the file was cut off", err=True)
-    if report.is_empty and report.issue_count:
+    if report.is_empty and (report.issue_count or not report.is_whole):
         raise click.exceptions.Exit(FINDINGS)
 
 

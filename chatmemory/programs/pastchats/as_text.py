@@ -113,19 +113,15 @@ def report_text(report: IndexReport) -> str:
 
 
 def issue_lines(report: IndexReport, *, verbose: bool, shows_all: str = "") -> Iterator[str]:
-    """Yield a line for each file that could not be read; with *verbose* also for files that are not a chat history.
+    """Yield a line for each file that the report names, and for each issue of a file that could not be read.
 
-    Without *verbose*, at most ``SHOWN_ISSUES`` are shown; the last line then names *shows_all*, the option that shows
-    all.
+    Without *verbose*, at most ``SHOWN_ISSUES`` issues are shown; the last line then names *shows_all*, the option that
+    shows all.
     """
     for file in report.looked_at:
         parts = (file.became.replace("_", " "), file.format, file.detail)
         yield shown_name(f"{file.path}: {', '.join(part for part in parts if part)}")
-    told = [
-        issue
-        for issue in report.issues
-        if verbose or issue.code not in {"unknown_format", "not_a_transcript"}
-    ]
+    told = [issue for issue in report.issues if issue.code not in {"unknown_format", "not_a_transcript"}]
     few = told if verbose else told[:SHOWN_ISSUES]
     yield from (shown_name(str(issue)) for issue in few)
     if len(told) > len(few):

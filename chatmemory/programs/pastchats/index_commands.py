@@ -150,11 +150,15 @@ def watch(host: Host, paths: tuple[str, ...], every: float, *, as_json: bool) ->
       pastchats-memory watch
       pastchats-memory watch ~/notes/chats --every 30
     """
-    request = IndexRequest(inputs=paths)
+    request, is_told = IndexRequest(inputs=paths), False
     while True:
         report = _indexed_or_warned(host, request)
-        if report and any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed)):
+        if report and (
+            any((report.turns.new, report.turns.updated, report.turns.superseded, report.failed))
+            or (not is_told and any(issue.code == "unreadable" for issue in report.issues))
+        ):
             _tell(report, as_json=as_json, verbose=False, shows_all="--json")
+            is_told = True
         time.sleep(every)
 
 

@@ -82,7 +82,7 @@ def import_(host: Host, file: IO[bytes], *, as_json: bool) -> None:
     for line in issue_lines(report, verbose=False, shows_all="--json"):
         click.echo(line, err=True)
     click.echo(json_text(report) if as_json else report_text(report))
-    if report.issues and not report.read:
+    if not report.read:
         click.echo("the file has no record that export wrote; use index to read histories", err=True)
         raise click.exceptions.Exit(FINDINGS)
 
