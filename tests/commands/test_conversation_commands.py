@@ -149,6 +149,18 @@ def test_what_is_remembered_is_recalled_listed_and_forgotten(typed_anywhere: Typ
     assert "the memory was forgotten" in typed.answer("history redis")
 
 
+def test_options_that_a_known_memory_does_not_get_are_told(typed: Typed) -> None:
+    typed.answer(f"remember '{PORT}' --id redis --tag tests")
+    known = typed.run(f"remember '{PORT}' --tag tests")
+    assert (known.out, known.err) == ("already known as redis\n", "")
+    known = typed.run(f"remember '{PORT}' --tag tests --pin --category fact")
+    assert known.out == "already known as redis\n"
+    assert known.err == "not applied to it: --pin, --category; to apply them, add --replaces redis\n"
+    typed.answer(f"remember '{PORT}' --tag tests --pin --category fact --replaces redis")
+    (memory,) = typed.json("memories")["memories"]
+    assert (memory["pinned"], memory["category"]) == (True, "fact")
+
+
 def test_a_newer_statement_ends_an_older_one_and_undo_brings_it_back(typed_anywhere: Typed) -> None:
     typed = typed_anywhere
     typed.remember("我住在杭州", id_="hangzhou")

@@ -28,9 +28,10 @@ from chatmemory.programs.commands.options import (
 )
 from chatmemory.programs.shell.exit_codes import CommandError
 from chatmemory.programs.shell.options import as_json_option, ask, query_of, query_options, yes_option
+from chatmemory.text.shown_text import shown_name
 
 if TYPE_CHECKING:
-    from chatmemory.longterm.memories import ForgetReceipt, Memory
+    from chatmemory.longterm.memories import ForgetReceipt, Memory, NewMemory
     from chatmemory.programs.commands.host import Host
 
 
@@ -71,7 +72,7 @@ def remember(
       chatmemory remember 我现在住在上海 --category fact
       pbpaste | chatmemory remember --key "deploy notes"
     """
-    from chatmemory.longterm.memories import NewMemory, Provenance, RememberReport
+    from chatmemory.longterm.memories import Duplicate, NewMemory, Provenance, RememberReport
 
     memory = NewMemory(
         content=" ".join(words) if words else _given(),
@@ -93,6 +94,23 @@ def remember(
         stored = host.memories(lambda kept, namespace: kept.supersede(namespace, replaces, memory))
         report = RememberReport((stored,))
     say(report, remembered_text(report), as_json=as_json)
+    for outcome in report.outcomes:
+        if isinstance(outcome, Duplicate):
+            _tell_unapplied(memory, _shown_memory(host, outcome.of))
+
+
+def _tell_unapplied(given: NewMemory, known: Memory) -> None:
+    """Print which options of *given* the *known* memory with the same text does not have."""
+    differs = {
+        "--pin": given.pinned and not known.pinned,
+        "--tag": not set(given.tags) <= set(known.tags),
+        "--category": given.category not in (None, known.category),
+    }
+    if options := [option for option, is_other in differs.items() if is_other]:
+        named = shown_name(known.id)
+        click.echo(
+            f"not applied to it: {', '.join(options)}; to apply them, add --replaces {named}", err=True
+        )
 
 
 @click.command()
