@@ -96,7 +96,7 @@ def import_(host: Host, file: str, tool: str, *, redact: bool | None, dry_run: b
     namespace = host.namespace()
     with click.open_file(file, "rb") as opened:
         arriving = (
-            records.records_in(_interruptible(opened))
+            records.records_in(_interruptible(opened) if file == "-" else opened)
             if tool == OWN
             else reading.read_rival(tool, host.rival_file(file), namespace)
         )
