@@ -115,7 +115,7 @@ def _without_claims(head: Head) -> HistoryIssue | None:
         return HistoryIssue("unknown_format", head.path, A_BINARY)
     if not head.text.strip() or head.document in ([], {}):
         return HistoryIssue("not_a_transcript", head.path, "it is empty")
-    first = json_object(head.records[0]) if head.records else {}
+    first = json_object(head.records[0] if head.records else None)
     if first.get("type") == "export" and first.get("format") == "chatmemory":
         return HistoryIssue("not_a_transcript", head.path, AN_EXPORT.format("chatmemory"))
     if first.get("type") == "chatmemory.pastchats.prompt":
