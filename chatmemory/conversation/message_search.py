@@ -117,8 +117,8 @@ class _Place(NamedTuple):
 async def search_messages(do: Do[ReadError], memory: ChatMemory, search: MessageSearch, /) -> FoundMessages:
     """Return the messages that contain all words of *search*.
 
-    A message that a branch has from its parent is found only in the parent, when the parent still holds it and is searched
-    as well.
+    A message that a branch has from its parent is found only in the parent, if the parent is searched as well.  It is found
+    in both if messages before the newest one of the parent were deleted.
 
     Args:
         do: runs a step; the caller does not pass it.
@@ -260,15 +260,18 @@ async def _searched(
 
 @Effect.gen
 async def _shared(do: Do[ReadError], memory: ChatMemory, origin: ForkOrigin | None, prefix: str) -> int:
-    """Return the number of the last message that a branch and its parent both hold; 0 when the parent is not searched."""
+    """Return the number up to which a branch need not be searched, because its parent is searched and holds the same."""
     if origin is None or not origin.conversation_id.startswith(prefix):
         return 0
-    # Messages are removed from the end, so the parent still holds those before the last one.
-    read = await memory.get_page(origin.conversation_id, limit=1, older_than=origin.seq + 1, view="full")
-    if isinstance(read, Success):
-        return max((message.seq for message in read.unwrap().messages), default=0)
-    error = read.failure()
-    return 0 if isinstance(error, ConversationNotFoundError) else do.fail(error)
+    newest = memory.get_page(origin.conversation_id, limit=1, view="full")
+    read = await Effect.all((memory.get_conversation(origin.conversation_id), newest))
+    if not isinstance(read, Success):
+        error = read.failure()
+        return 0 if isinstance(error, ConversationNotFoundError) else do.fail(error)
+    parent, page = read.unwrap()
+    # Messages are numbered from 1, and no number is used twice: as many as numbers, so none was deleted before the last.
+    last = page.messages[-1].seq
+    return min(last, origin.seq) if parent.message_count == last else 0
 
 
 _BEHIND: Final = MAX_LIMIT

@@ -75,8 +75,8 @@ class FirstAnswers(Protocol):
         """Return what is stored under *key*, by whichever request; None: nothing, or nothing any more."""
         ...
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
-        """Store *answer*, JSON, under *key*, unless it has an answer; return the stored answer.
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[Recorded, RepositoryError]:
+        """Store *answer*, JSON, under *key*, unless it has an answer; return the stored one.
 
         The outcomes of its writes stay: another program may have begun the same request before this answer was stored.
         """
@@ -164,14 +164,14 @@ class KeptAnswers:
         found = self._found(key, 0)
         return None if found is None else Recorded(found.request, found.value)
 
-    def keep(self, key: RequestKey, answer: str, /) -> str:
-        """Store *answer*, JSON, under *key*, unless it has an answer; return the stored answer."""
-        found = self._found(key, 0)
+    def keep(self, key: RequestKey, answer: str, /) -> Recorded:
+        """Store *answer*, JSON, under *key*, unless it has an answer; return the stored one."""
+        found = self.read(key)
         if found is not None:
-            return str(found.value)
+            return found
         self._remove(lambda _, row: row.ends_at <= key.now)
         self._add(key, 0, answer, answer)
-        return answer
+        return Recorded(key.request, answer)
 
     def once(self, operation: str, work: Callable[[], Outcome[A, E]]) -> Outcome[A, E | RepositoryError]:
         """Return the outcome of *work*, or the first outcome if it is a write of a repeated request."""

@@ -69,7 +69,7 @@ class Undoing:
         if action in {"forgotten", "expired"}:
             do.fail(NotUndoableError(memory_id, event.number, GONE))
         memory = await do(find(self.repository, namespace, memory_id))
-        # An imported memory brings no events: after "stored", only the memory itself tells what has changed it.
+        # The log of an imported memory begins with the import; earlier changes show only in the memory.
         is_imported = action == "stored" and event is past.events[-1]
         if action in {"superseded", "retired"} or (is_imported and memory.superseded_at is not None):
             by = event.by or memory.superseded_by

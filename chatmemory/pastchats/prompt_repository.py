@@ -149,7 +149,8 @@ class PromptRepository(Protocol):
             state: the state of the source.
             roles: mark only turns of these roles, those that were read; empty: of all roles.
             kinds: mark only turns of these kinds, those that were read; empty: of all kinds.
-            redacted: removes secrets from a superseded turn, earlier ones included; None: they stay as they are.
+            redacted: removes the secrets of a turn, for those that were stored from this source and were not read now; a
+                turn without an id that was read now without its secret is deleted.  None: nothing is redacted.
         """
         ...
 

@@ -77,7 +77,7 @@ from chatmemory.programs.pastchats.printed_past_chats import (
     PrintedTurns,
 )
 from chatmemory.settings.memory_settings import Settings, TokenSettings
-from chatmemory.settings.setting_rules import Matching, OneOf
+from chatmemory.settings.setting_rules import Matching, OneOf, storable
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -361,6 +361,8 @@ def _of_validator(validator: Any) -> JsonObject:
         return {"minLength": validator.min_length}
     if hasattr(validator, "max_length"):
         return {"maxLength": validator.max_length}
+    if validator is storable:  # JSON Schema has no word for it
+        return {}
     if isinstance(validator, OneOf):  # the type already says so
         return {}
     if isinstance(validator, Matching):

@@ -10,7 +10,7 @@ from attrs import field, frozen, validators
 from chatmemory.access.principal import Right
 from chatmemory.effect import Tag
 from chatmemory.input.choices import Role
-from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME, Matching
+from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME, Matching, storable
 
 PREFIX: Final = "cm_"
 """The prefix by which people and scanners of secrets recognize a token of chatmemory."""
@@ -26,6 +26,7 @@ LONGEST_AUDIT_DAYS: Final = 36_500
 SENDABLE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 """Characters that a header transports unchanged."""
 
+A_NAME: Final = validators.and_(validators.min_len(1), storable)
 A_HASH: Final = validators.optional(
     Matching(HASH, "'sha256:' and 64 hexadecimal digits, as 'chatmemory token NAME' prints them")
 )
@@ -68,9 +69,9 @@ class SharedSettings:
         rights: what the client may do with them: ``read``, ``write`` (add to them), ``delete`` (clear them).
     """
 
-    user: str = field(validator=validators.min_len(1))
-    app: str = ""
-    conversations: str = ""
+    user: str = field(validator=A_NAME)
+    app: str = field(default="", validator=storable)
+    conversations: str = field(default="", validator=storable)
     rights: tuple[Right, ...] = ("read",)
 
 
@@ -104,9 +105,9 @@ class TokenSettings:
     token: str | None = field(
         default=None, repr=False, validator=validators.optional(validators.min_len(SHORTEST_TOKEN))
     )
-    user: str = field(validator=validators.min_len(1))
-    app: str = ""
-    conversations: str = ""
+    user: str = field(validator=A_NAME)
+    app: str = field(default="", validator=storable)
+    conversations: str = field(default="", validator=storable)
     rights: tuple[Right, ...] = ("read", "write", "delete")
     roles: tuple[Role, ...] = ("user", "assistant", "tool")
     shared: tuple[SharedSettings, ...] = ()
@@ -160,8 +161,8 @@ class ServerSettings:
     host: str = field(default="127.0.0.1", validator=validators.min_len(1))
     port: int = field(default=8642, validator=[validators.ge(0), validators.le(HIGHEST_PORT)])
     hosts: str = ""
-    user: str = field(default="default", validator=validators.min_len(1))
-    app: str = ""
+    user: str = field(default="default", validator=A_NAME)
+    app: str = field(default="", validator=storable)
     token: str = field(default="", repr=False)
     tokens: Mapping[str, TokenSettings] = field(factory=dict[str, TokenSettings])
     max_requests: int = field(default=64, validator=POSITIVE)

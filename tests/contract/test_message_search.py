@@ -107,7 +107,7 @@ async def test_a_branch_shows_what_it_alone_has_said(memory: ChatMemory) -> None
     await memory.remove_newest("trunk").or_raise()
     assert sorted(await ids(memory, "tea")) == ["branch7", "trunk0", "trunk1"]
     await memory.clear_messages("trunk").or_raise()
-    await say(memory, "trunk", "begun again")
+    await say(memory, "trunk", "begun again", "and again", "and again")
     assert sorted(await ids(memory, "tea")) == ["branch7", "trunk0", "trunk1"]
 
 

@@ -37,7 +37,7 @@ def test_a_damaged_cut_off_or_emptied_file_loses_no_turns_until_it_is_read_whole
     assert past.index().turns.superseded == 0
     assert past.rows() == whole
     findings = past.live.repository.check("none").run_sync().unwrap()
-    assert any("1 files no longer hold a chat history; their 1 turns" in one.message for one in findings)
+    assert any("1 turns are of files that no longer hold a chat history" in one.message for one in findings)
     path.write_text(lines[0] + lines[2])
     assert past.index().turns.superseded == 1
     assert past.rows(where="conversation_id = 'claude_code:s1'") == [ASKED, CHINESE]
@@ -90,6 +90,7 @@ def test_who_asks_for_some_roles_or_kinds_takes_the_others_from_nobody(past: Ind
 def test_what_was_kept_before_secrets_were_taken_out_stays_without_them(tmp_path: Path) -> None:
     with open_index(tmp_path, settings=PastChatsSettings(redact_secrets=False)) as past:
         past.write_text("chat.json", role_list([SECRET, ("user", f"edited away: {SECRET[1]}"), ANSWERED]))
+        past.write_text("copy.json", role_list([SECRET]))
         past.write("native.jsonl", SECRET, SECRET)
         past.index()
         past.write_text("chat.json", role_list([SECRET, ANSWERED]))
@@ -97,9 +98,12 @@ def test_what_was_kept_before_secrets_were_taken_out_stays_without_them(tmp_path
         assert is_in_file(past, KEY)
     with open_index(tmp_path) as past:
         past.write("native.jsonl", SECRET)
+        past.index(roles=("assistant",))
+    assert not is_in_file(past, KEY)
+    with open_index(tmp_path) as past:
         past.index()
         assert disagreement(past.database) == ""
-        assert sorted(past.rows()) == [ANSWERED, REDACTED, REDACTED]
+        assert sorted(past.rows()) == [ANSWERED, REDACTED, REDACTED, REDACTED]
         edited_away = f"edited away: {REDACTED[1]}"
         assert superseded(past) == [edited_away, REDACTED[1]]
     assert not is_in_file(past, KEY)

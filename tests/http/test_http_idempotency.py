@@ -155,7 +155,7 @@ class Around:
 
         return Effect.from_outcome(read)
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[Recorded, RepositoryError]:
         ended = RepositoryError("store the first answer", "busy")
         return Effect.fail(ended) if self.is_interrupted else self.answers.keep(key, answer)
 

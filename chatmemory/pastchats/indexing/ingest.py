@@ -257,14 +257,13 @@ class Ingest:
             issue=issue,
             also=reader.also,
         )
-        redacts_more = (
-            state is not None and bool(state.format) and self.options.redacts_more_than(state.options)
-        )
-        self._has_redacted_anew |= redacts_more
+        former = state.options if state is not None and state.format else self.options.reading
+        self._has_redacted_anew |= self.options.redacts_more_than(former)
         if self.request.is_dry_run:
             self.tally.add_changes(SourceChanges(new=reading.turns - unchanged, unchanged=unchanged))
-        # Superseded turns were read under other rules, and may hold secrets that are redacted now.
-        await do(self._commit(new, redacts_superseded=redacts_more))
+        # What was read with other options, and not read now, may hold secrets.
+        is_redacted = self.options.is_redacted and former != self.options.reading
+        await do(self._commit(new, redacts_unread=is_redacted))
 
     def _is_at_rest(self, file: HistoryFile) -> bool:
         return file.modified_ns < (self.started_at.timestamp() - AT_REST_SECONDS) * 1e9
@@ -289,7 +288,7 @@ class Ingest:
 
     @Effect.gen
     async def _commit(
-        self, do: Do[GenericMemoryError], state: SourceState, *, redacts_superseded: bool = False
+        self, do: Do[GenericMemoryError], state: SourceState, *, redacts_unread: bool = False
     ) -> None:
         if self.request.is_dry_run:
             return
@@ -297,7 +296,7 @@ class Ingest:
             state,
             roles=self.options.roles,
             kinds=self.options.kinds,
-            redacted=partial(redacted_draft, redaction=self.redaction) if redacts_superseded else None,
+            redacted=partial(redacted_draft, redaction=self.redaction) if redacts_unread else None,
         )
         self.tally.add_changes(await do(committed.alt(GenericMemoryError)))
 

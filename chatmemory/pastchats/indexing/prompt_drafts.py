@@ -7,6 +7,7 @@ identified by the id, even if its text changes.  A turn without one is identifie
 conversation has said the same before: so repeated "ok" stay separate turns.
 """
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,6 +28,7 @@ VERSION: Final = b"1"  # part of every hash; changing it would make all turns ne
 # Bytes of a hash that are kept for counting: two of a million turns agree once in 37 million histories.
 KEY_BYTES: Final = 8
 
+_REDACTED: Final = re.compile(r"\[redacted: [^\]]*\]")
 _NATIVE: Final = VERSION + b"\0id\0"
 _COUNTED: Final = VERSION + b"\0text\0"
 
@@ -145,3 +147,12 @@ def text_hash(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     return sha256(text.rstrip().encode()).hexdigest()
+
+
+def without_kinds(text: str) -> str:
+    """Return *text* without the kinds of its redacted secrets, which other rules may have named differently.
+
+    >>> without_kinds("my key is [redacted: api key]")
+    'my key is [redacted]'
+    """
+    return _REDACTED.sub("[redacted]", text)

@@ -142,12 +142,14 @@ def _interruptible(lines: Iterable[bytes]) -> Iterator[bytes]:
     waiting = iter(lines)
     while True:
         handler = signal.getsignal(signal.SIGINT)
-        if callable(handler):  # not ignored
+        is_handled = callable(handler)  # not ignored
+        if is_handled:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             line = next(waiting, None)
         finally:
-            signal.signal(signal.SIGINT, handler)
+            if is_handled:
+                signal.signal(signal.SIGINT, handler)
         if line is None:
             return
         yield line

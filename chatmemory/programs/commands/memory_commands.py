@@ -107,10 +107,9 @@ def _tell_unapplied(given: NewMemory, known: Memory) -> None:
         "--category": given.category not in (None, known.category),
     }
     if options := [option for option, is_other in differs.items() if is_other]:
-        named = shown_name(known.id)
-        click.echo(
-            f"not applied to it: {', '.join(options)}; to apply them, add --replaces {named}", err=True
-        )
+        same_id = " and leave out --id" if given.id == known.id else ""
+        cure = f"add --replaces {shown_name(known.id)}{same_id}"
+        click.echo(f"not applied to it: {', '.join(options)}; to apply them, {cure}", err=True)
 
 
 @click.command()

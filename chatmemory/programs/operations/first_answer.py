@@ -68,4 +68,5 @@ async def answered_once(
             answer = await do(write)
         words = [getattr(answer, name, None) for name in ("content", "value")]
         text = await long_or_short(do, words, lambda: write_json(answer))
-        return await do(answers.keep(request, text).alt(GenericMemoryError))
+        kept = await do(answers.keep(request, text).alt(GenericMemoryError))
+        return kept.value if kept.request == request.request else do.fail(REUSED)

@@ -155,5 +155,5 @@ class InMemoryFirstAnswers(FirstAnswers):
     def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
         return self.database.run("read the first answer", lambda: self.kept.read(key))
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[Recorded, RepositoryError]:
         return self.database.run("store the first answer", lambda: self.kept.keep(key, answer))

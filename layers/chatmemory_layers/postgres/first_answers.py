@@ -25,12 +25,12 @@ async def _read(connection: Connection, key: RequestKey, /) -> Recorded | None:
     return Recorded(**rows[0]) if rows else None
 
 
-async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outcome[str, Never]:
+async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outcome[Recorded, Never]:
     user, name, number, now_us = place(key, 0)
     await connection.execute(DELETE_EXPIRED, user, now_us)
     await connection.execute(INSERT_ANSWER, user, name, number, now_us, *contents(key, answer))
     (first,) = await connection.fetch(SELECT_FIRST, user, name, now_us)
-    return Success(first["value"])
+    return Success(Recorded(**first))
 
 
 def _no_row(_: str) -> str:
@@ -44,7 +44,7 @@ class PostgresFirstAnswers(FirstAnswers):
 
     database: Database
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[Recorded, RepositoryError]:
         return self.database.write(
             "store the first answer", Place(f"answer {key.name}", row=_no_row), _keep, key, answer
         )

@@ -16,9 +16,6 @@ SELECT_FIRST: Final = """
 SELECT request, value, number = 0 FROM first_answer WHERE user = :user AND name = :name AND expires_at_us > :now_us
 ORDER BY number LIMIT 1
 """
-SELECT_ANSWER: Final = """
-SELECT value FROM first_answer WHERE user = :user AND name = :name AND number = 0 AND expires_at_us > :now_us
-"""
 DELETE_EXPIRED: Final = "DELETE FROM first_answer WHERE expires_at_us <= :now_us"
 
 
@@ -27,14 +24,14 @@ def _read(connection: sqlite3.Connection, key: RequestKey, /) -> Recorded | None
     return None if row is None else Recorded(row[0], row[1], is_answer=bool(row[2]))
 
 
-def _keep(transaction: Transaction, key: RequestKey, answer: str, /) -> Outcome[str, Never]:
+def _keep(transaction: Transaction, key: RequestKey, answer: str, /) -> Outcome[Recorded, Never]:
     row = columns(key, 0)
-    found = transaction.cursor.execute(SELECT_ANSWER, row).fetchone()
-    if found is not None:
-        return Success(found[0])
+    request, value, is_answer = transaction.cursor.execute(SELECT_FIRST, row).fetchone() or ("", "", False)
+    if is_answer:
+        return Success(Recorded(request, value))
     transaction.cursor.execute(DELETE_EXPIRED, row)
     transaction.cursor.execute(INSERT_ANSWER, {**row, **contents(key, answer)})
-    return Success(answer)
+    return Success(Recorded(key.request, answer))
 
 
 @final
@@ -47,5 +44,5 @@ class SqliteFirstAnswers(FirstAnswers):
     def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
         return self.database.read("read the first answer", _read, key)
 
-    def keep(self, key: RequestKey, answer: str, /) -> Effect[str, RepositoryError]:
+    def keep(self, key: RequestKey, answer: str, /) -> Effect[Recorded, RepositoryError]:
         return self.database.write("store the first answer", _keep, key, answer)

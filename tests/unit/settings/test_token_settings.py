@@ -102,6 +102,7 @@ def test_a_token_is_valid_until_it_expires(expires: date, last: datetime) -> Non
         ((f'hash = "{HASH}"', 'expires = "soon"'), "server.tokens.phone.expires: expected a date"),
         ((f'hash = "{HASH}"', "expires = 12:00:00"), "server.tokens.phone.expires: expected a date"),
         ((f'hash = "{HASH}"', "expires = 2027-02-30"), "chatmemory.toml: "),
+        ((f'hash = "{HASH}"', 'app = "a\\u0000"'), "server.tokens.phone.app: app: "),
         ((f'hash = "{HASH}"', "expires = 2027-01-01T12:00:00"), "no time zone in 2027-01-01T12:00:00"),
     ],
 )

@@ -77,7 +77,7 @@ SELECT
 """
 COUNT_EMPTIED = """
 SELECT count(DISTINCT source_path), count(*) FROM prompt_sources CROSS JOIN prompts USING (source_path)
-WHERE status = 'skipped'
+WHERE status = 'skipped' AND superseded_at IS NULL
 """
 SELECT_UNREAD = """
 SELECT source_path, substr(issue, 11) FROM prompt_sources
@@ -259,17 +259,19 @@ def _privacy(examined: Examined) -> Iterator[Seen]:
 
 def _abandoned(examined: Examined) -> Iterator[Seen]:
     missing, alone, superseded = examined.counts(COUNT_ABANDONED)
+    emptied, turns = examined.counts(COUNT_EMPTIED)
     if alone or superseded:
         message = (
             f"{missing} sources are gone with {alone} turns, {superseded} turns are no longer in their sources; "
             "all of it is still found"
         )
         yield "ok", message, "pastchats-memory prune deletes these turns, if you want that"
-    else:
+    elif not emptied:
         yield "ok", "the last runs of index found every turn in its source", ""
-    emptied, turns = examined.counts(COUNT_EMPTIED)
     if emptied:
-        message = f"{emptied} files no longer hold a chat history; their {turns} turns are still found"
+        message = (
+            f"{turns} turns are of files that no longer hold a chat history ({emptied}); they are still found"
+        )
         yield "ok", message, "pastchats-memory forget --source FILE deletes these turns, if you want that"
 
 

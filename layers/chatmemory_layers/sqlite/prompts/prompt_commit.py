@@ -18,7 +18,12 @@ from typing import Final
 from attrs import evolve
 
 from chatmemory.input.choices import Role
-from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
+from chatmemory.pastchats.indexing.prompt_drafts import (
+    PromptDraft,
+    SourceChanges,
+    SourceState,
+    without_kinds,
+)
 from chatmemory.pastchats.prompt import TurnKind
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.prompts.prompt_conversations import RECORD_COLUMNS, record_of
@@ -220,23 +225,35 @@ SUPERSEDE = """
 UPDATE prompts SET superseded_at = CURRENT_TIMESTAMP
 WHERE id IN (SELECT prompt_id FROM staging.chosen_prompts) AND source_path = :source AND superseded_at IS NULL
 """
-SELECT_SUPERSEDED = f"""
-SELECT {RECORD_COLUMNS} FROM prompts WHERE source_path = :source AND superseded_at IS NOT NULL
-"""  # noqa: S608  made of a constant
-# A turn without an id from its tool has another identity without its secret: it was read again, and stored anew.
-DELETE_IF_REPEATED = """
-DELETE FROM prompts WHERE id = :id AND EXISTS (
-    SELECT 1 FROM prompts AS again
-    WHERE substr(again.text_hash, 1, 12) = substr(:text_hash, 1, 12) AND again.text_hash = :text_hash
-        AND again.source_path = :source AND again.conversation_id = :conversation_id AND again.role = :role
-        AND again.superseded_at IS NULL
-)
+SELECT_UNREAD = """
+SELECT id FROM prompts WHERE source_path = :source AND id NOT IN (SELECT prompt_id FROM staging.staged_fates)
 """
+SELECT_RECORD = f"SELECT {RECORD_COLUMNS} FROM prompts WHERE id = :id"  # noqa: S608  made of a constant
+# What the source now says where it said this turn.
+SELECT_READ_INSTEAD = """
+SELECT staged.content FROM prompts CROSS JOIN staging.staged_prompts AS staged
+    ON staged.conversation_id = prompts.conversation_id AND staged.role = prompts.role
+    AND staged.turn_index = coalesce(prompts.place, prompts.turn_index)
+WHERE prompts.id = :id AND prompts.superseded_at IS NULL
+"""
+DELETE_TURN = "DELETE FROM prompts WHERE id = :id"
 REDACT = """
 UPDATE prompts SET
     source_project = :project, content = :content, text_hash = :text_hash, search_terms = :search_terms,
     metadata_json = :metadata
 WHERE id = :id
+"""
+INSERT_NO_MODEL = "INSERT OR IGNORE INTO prompt_models (model, dim) VALUES ('none', 0)"
+# Of the text with the secret; ``re_embed`` makes that of the new text.
+EMPTY_VECTOR = """
+UPDATE prompt_vectors SET
+    model_key = (SELECT model_key FROM prompt_models WHERE model = 'none' AND dim = 0), dense = 0, squares = 0, vector = x''
+WHERE prompt_id = :id
+"""
+EMPTY_CODE = """
+UPDATE prompt_codes SET
+    model_key = (SELECT model_key FROM prompt_models WHERE model = 'none' AND dim = 0), code = x''
+WHERE prompt_id = :id
 """
 
 KEEP_STATE = """
@@ -272,10 +289,10 @@ def commit_source(
     """Store the staged turns and *state* in one transaction, and clear the staging area."""
     with transaction(connection):
         changes = _take_in(connection, state)
+        if redacted is not None:
+            _redact_unread(connection, state, redacted)
         if state.status == "indexed":  # a source read in part may still hold the other turns
             changes = evolve(changes, superseded=_supersede(connection, state, roles=roles, kinds=kinds))
-            if redacted is not None:
-                _redact_superseded(connection, state, redacted)
         connection.execute(NUMBER_STAGED)
         connection.execute(KEEP_STATE, _state_row(state))
         connection.execute(CLEAR_FATES)
@@ -347,30 +364,31 @@ def _supersede(
     return connection.execute(SUPERSEDE, source).rowcount
 
 
-def _redact_superseded(
+def _redact_unread(
     connection: sqlite3.Connection, state: SourceState, redacted: Callable[[PromptDraft], PromptDraft]
 ) -> None:
-    for row in connection.execute(SELECT_SUPERSEDED, {"source": plain(state.source)}).fetchall():
-        id_, before, _ = record_of(row)
+    """Redact the turns that were stored from the source and not read now."""
+    connection.execute(INSERT_NO_MODEL)
+    for row in connection.execute(SELECT_UNREAD, {"source": plain(state.source)}).fetchall():
+        turn = {"id": row[0]}
+        _, before, _ = record_of(connection.execute(SELECT_RECORD, turn).fetchone())
         after = redacted(before)
-        if after == before:
-            continue
-        turn = {
-            "id": id_,
-            "source": plain(state.source),
-            "project": after.project,
-            "conversation_id": after.conversation_id,
-            "role": after.role,
-            "content": after.content,
-            "text_hash": after.text_hash,
-            "search_terms": after.search_terms,
-            "metadata": metadata_text(after),
-        }
-        is_repeated = (
-            "native_id" not in after.metadata and connection.execute(DELETE_IF_REPEATED, turn).rowcount
-        )
-        if not is_repeated:
-            connection.execute(REDACT, turn)
+        # A turn without an id has another identity without its secret: it was read and is stored anew.
+        instead = () if "native_id" in after.metadata else connection.execute(SELECT_READ_INSTEAD, turn)
+        if any(without_kinds(content) == without_kinds(after.content) for (content,) in instead):
+            connection.execute(DELETE_TURN, turn)
+        elif after != before:
+            columns = {
+                "project": after.project,
+                "content": after.content,
+                "text_hash": after.text_hash,
+                "search_terms": after.search_terms,
+                "metadata": metadata_text(after),
+            }
+            connection.execute(REDACT, {**turn, **columns})
+            if after.text_hash != before.text_hash:
+                connection.execute(EMPTY_VECTOR, turn)
+                connection.execute(EMPTY_CODE, turn)
 
 
 def _state_row(state: SourceState) -> dict[str, object]:
