@@ -77,7 +77,8 @@ from chatmemory.programs.pastchats.printed_past_chats import (
     PrintedTurns,
 )
 from chatmemory.settings.memory_settings import Settings, TokenSettings
-from chatmemory.settings.setting_rules import Matching, OneOf, storable
+from chatmemory.settings.server_settings import storable
+from chatmemory.settings.setting_rules import Matching, OneOf
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

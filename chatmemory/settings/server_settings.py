@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time
 from typing import Final, final
 
-from attrs import field, frozen, validators
+from attrs import Attribute, field, frozen, validators
 
 from chatmemory.access.principal import Right
 from chatmemory.effect import Tag
 from chatmemory.input.choices import Role
-from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME, Matching, storable
+from chatmemory.input.rules import text_problem
+from chatmemory.settings.setting_rules import POSITIVE, SOME_TIME, Matching
 
 PREFIX: Final = "cm_"
 """The prefix by which people and scanners of secrets recognize a token of chatmemory."""
@@ -25,6 +26,14 @@ SHORTEST_TOKEN: Final = 16  # characters: a shorter token can be guessed
 LONGEST_AUDIT_DAYS: Final = 36_500
 SENDABLE: Final = re.compile(r"[!-~]([ -~]*[!-~])?")
 """Characters that a header transports unchanged."""
+
+
+def storable(_settings: object, attribute: "Attribute[str]", value: str) -> None:
+    """Raise ``ValueError`` for a text that no store can keep."""
+    if (problem := text_problem(value)) is not None:
+        msg = f"{attribute.name}: {problem}"
+        raise ValueError(msg)
+
 
 A_NAME: Final = validators.and_(validators.min_len(1), storable)
 A_HASH: Final = validators.optional(

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final, get_args, get_orig
 
 from attrs import frozen, validators
 
-from chatmemory.input.rules import text_problem
-
 if TYPE_CHECKING:
     from attrs import Attribute
 
@@ -49,13 +47,6 @@ class Matching:
         if not re.fullmatch(self.pattern, value):
             msg = f"{field.name}: expected {self.expected}"
             raise ValueError(msg)
-
-
-def storable(_settings: object, field: "Attribute[str]", value: str) -> None:
-    """Raise ``ValueError`` for a text that no store can keep."""
-    if (problem := text_problem(value)) is not None:
-        msg = f"{field.name}: {problem}"
-        raise ValueError(msg)
 
 
 def literals_checked(_settings: type, fields: "list[Attribute[Any]]") -> "list[Attribute[Any]]":
