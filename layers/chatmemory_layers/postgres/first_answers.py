@@ -16,6 +16,7 @@ SELECT_FIRST: Final = """
 SELECT request, value, number = 0 AS is_answer FROM first_answer WHERE user_key = $1 AND name = $2 AND expires_at_us > $3
 ORDER BY number LIMIT 1
 """
+KEEP_ANSWER: Final = f"{INSERT_ANSWER}RETURNING request, value"
 DELETE_EXPIRED: Final = "DELETE FROM first_answer WHERE user_key = $1 AND expires_at_us <= $2"
 
 
@@ -28,9 +29,10 @@ async def _read(connection: Connection, key: RequestKey, /) -> Recorded | None:
 async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outcome[Recorded, Never]:
     user, name, number, now_us = place(key, 0)
     await connection.execute(DELETE_EXPIRED, user, now_us)
-    await connection.execute(INSERT_ANSWER, user, name, number, now_us, *contents(key, answer))
-    (first,) = await connection.fetch(SELECT_FIRST, user, name, now_us)
-    return Success(Recorded(**first))
+    rows = await connection.fetch(KEEP_ANSWER, user, name, number, now_us, *contents(key, answer))
+    if not rows:  # the key has an answer
+        rows = await connection.fetch(SELECT_FIRST, user, name, now_us)
+    return Success(Recorded(rows[0]["request"], rows[0]["value"]))
 
 
 def _no_row(_: str) -> str:
