@@ -387,6 +387,14 @@ class EarlierContent:
     source: Source
     provenance: Provenance
 
+    def facts(self) -> dict[str, Any]:
+        """Return the content by the names of its fields, to make another class with it."""
+        return {
+            fact.name: getattr(self, fact.name)
+            for fact in fields(EarlierContent)
+            if fact.name not in {"version", "replaced_at"}
+        }
+
 
 @final
 @frozen

@@ -119,17 +119,8 @@ class Undoing:
         """Give *memory* the content again that it had before its last correction."""
         if memory.version != earlier.version + 1:
             do.fail(MemoryChangedError(memory.id, earlier.version + 1, memory.version))
-        said = evolve(
-            as_new(memory),
-            content=earlier.content,
-            key=memory.value_key or earlier.key,
-            value=earlier.value,
-            category=earlier.category,
-            tags=earlier.tags,
-            confidence=earlier.confidence,
-            source=earlier.source,
-            provenance=earlier.provenance,
-        )
+        said = evolve(as_new(memory), **earlier.facts())
+        said = evolve(said, key=memory.value_key or earlier.key)
         said = await do(with_attribute_of_content(self.repository, memory, said))
         drafted = await do(self.drafts.draft(memory.namespace, [said], dedup="exact"))
         (draft,) = drafted.drafts

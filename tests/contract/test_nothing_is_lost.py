@@ -18,7 +18,9 @@ from tests.past_turns import disagreement
 
 BAD_LINE = '{"type": broken\n'
 KEY = "AKIA" + "Q7XW3ZD5RT2YB6NM"
+OTHER_KEY = "AKIA" + "Z5RT2YB6NMQ7XW3D"
 SECRET = ("user", f"my key is {KEY}, 请保密")
+EDITED_AWAY = ("user", f"my key is {OTHER_KEY}, 请保密")
 REDACTED = ("user", "my key is [redacted: aws access key], 请保密")
 
 
@@ -89,7 +91,7 @@ def test_who_asks_for_some_roles_or_kinds_takes_the_others_from_nobody(past: Ind
 
 def test_what_was_kept_before_secrets_were_taken_out_stays_without_them(tmp_path: Path) -> None:
     with open_index(tmp_path, settings=PastChatsSettings(redact_secrets=False)) as past:
-        past.write_text("chat.json", role_list([SECRET, ("user", f"edited away: {SECRET[1]}"), ANSWERED]))
+        past.write_text("chat.json", role_list([SECRET, EDITED_AWAY, ANSWERED]))
         past.write_text("copy.json", role_list([SECRET]))
         past.write("native.jsonl", SECRET, SECRET)
         past.index()
@@ -104,9 +106,10 @@ def test_what_was_kept_before_secrets_were_taken_out_stays_without_them(tmp_path
         past.index()
         assert disagreement(past.database) == ""
         assert sorted(past.rows()) == [ANSWERED, REDACTED, REDACTED, REDACTED]
-        edited_away = f"edited away: {REDACTED[1]}"
-        assert superseded(past) == [edited_away, REDACTED[1]]
+        assert superseded(past) == [REDACTED[1], REDACTED[1]]
+        assert past.run(past.live.re_embed()).unwrap() == 3  # two of them, and the one that was left out at first
     assert not is_in_file(past, KEY)
+    assert not is_in_file(past, OTHER_KEY)
 
 
 def superseded(past: Indexed) -> list[str]:

@@ -136,17 +136,7 @@ def _past_problems(record: MemoryRecord) -> list[Problem]:
         problem = f"expected versions that grow from one content to the next, from 1 to {MAX_LIMIT}"
         problems.append(Problem("$.memory.version", f"{problem}, not {versions}"))
     for index, one in enumerate(record.earlier):
-        content = NewMemory(
-            content=one.content,
-            key=one.key,
-            value=one.value,
-            category=one.category,
-            tags=one.tags,
-            confidence=one.confidence,
-            source=one.source,
-            provenance=one.provenance,
-        )
-        problems += memory_problems(f"$.earlier[{index}]", content)
+        problems += memory_problems(f"$.earlier[{index}]", NewMemory(**one.facts()))
     return problems
 
 
