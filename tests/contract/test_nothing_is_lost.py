@@ -107,7 +107,9 @@ def test_what_was_kept_before_secrets_were_taken_out_stays_without_them(tmp_path
         assert disagreement(past.database) == ""
         assert sorted(past.rows()) == [ANSWERED, REDACTED, REDACTED, REDACTED]
         assert superseded(past) == [REDACTED[1], REDACTED[1]]
-        assert past.run(past.live.re_embed()).unwrap() == 3  # two of them, and the one that was left out at first
+        assert (
+            past.run(past.live.re_embed()).unwrap() == 3
+        )  # two of them, and the one that was left out at first
     assert not is_in_file(past, KEY)
     assert not is_in_file(past, OTHER_KEY)
 
