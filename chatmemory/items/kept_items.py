@@ -15,9 +15,10 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import NotUndoableError
 from chatmemory.events.event import UNDO, because
 from chatmemory.events.kept_log import KeptLog
-from chatmemory.items.item_past import MOST_EARLIER, EarlierItem, as_of_in, undoing_put
+from chatmemory.items.item_past import MOST_EARLIER, as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
+    EarlierItem,
     ItemChange,
     ItemName,
     ItemPut,
@@ -25,6 +26,7 @@ from chatmemory.items.item_repository import (
     Labels,
     StoredItem,
     Wanted,
+    WholeItem,
     change_of_forgetting,
     change_of_put,
     change_of_sweep,
@@ -97,6 +99,17 @@ class KeptItems:
                 for name, item in zip(names, present, strict=True)
             ]
         )
+
+    def whole(self, names: tuple[ItemName, ...], *, now: datetime) -> tuple[WholeItem | None, ...]:
+        """Return the item of each name with all that is kept of it, in order; None for a name without an item."""
+        return tuple([self._whole(name, now) for name in names])
+
+    def _whole(self, name: ItemName, now: datetime) -> WholeItem | None:
+        if (row := self._there(name, now)) is None:
+            return None
+        put = row.put
+        model = put.model if put.vectors else ""
+        return WholeItem(row.item, put.terms, model, put.vectors, tuple(self.earlier.get(name, ())))
 
     def undo(self, name: ItemName, /, *, now: datetime) -> Outcome[StoredItem | None, NotUndoableError]:
         """Take the newest put or removal of an item back, by a put of the value before, or by a removal."""

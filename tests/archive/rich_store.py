@@ -102,7 +102,8 @@ async def fill(runtime: ManagedRuntime[Any]) -> None:
     ):
         put = ItemPut(ItemName(labels, key), value, keeps_past=True)
         await items.write((put,), now=START).or_raise()
-    await items.write((evolve(put, value='"绿茶"'),), now=START + DAY).or_raise()
+    green = evolve(put, value='"绿茶"', terms="绿茶", model="law", vectors=VECTORS[:2])
+    await items.write((green,), now=START + DAY).or_raise()
     passing = ItemPut(ItemName(("cache",), "k"), "1", lifetime=timedelta(days=9000))
     await items.write((passing,), now=START).or_raise()
 

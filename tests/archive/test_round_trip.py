@@ -1,6 +1,7 @@
 """What one store exports, another one imports: the same, once, and nothing that was forgotten."""
 
 import json
+import re
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -10,8 +11,10 @@ from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.message_repository import MessageRepositoryTag, PageQuery
 from chatmemory.conversation.messages import View
 from chatmemory.effect import ManagedRuntime
+from chatmemory.items.item_past import puts_of
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory.laws.kit.samples import START, batch, said
+from chatmemory.laws.memories.memory_witness import VECTORS
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import MemoryChanges, NewMemory
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
@@ -69,6 +72,20 @@ async def test_an_import_that_was_cut_off_goes_on_where_it_ended(two: Two) -> No
     lines = await export_of(one)
     for end in range(1, len(lines), 7):
         assert not (await import_into(other, lines[:end])).is_whole
+    assert (await import_into(other, lines)).issues == ()
+    assert await export_of(other) == lines
+
+
+async def test_an_item_whose_import_was_cut_off_gets_its_other_values(two: Two) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    name = ItemName(("langgraph", "用户"), "a")
+    (whole,) = await (await one.service(ItemRepositoryTag)).whole((name,), now=START).or_raise()
+    assert whole is not None
+    items = await other.service(ItemRepositoryTag)
+    put, at = next(puts_of(whole))
+    await items.write((put,), now=at).or_raise()
     assert (await import_into(other, lines)).issues == ()
     assert await export_of(other) == lines
 
@@ -201,6 +218,27 @@ async def test_a_past_that_no_store_can_have_is_named(two: Two, written: str, in
     assert report.memories.new == sum('"type": "memory"' in line for line in lines) - 1
 
 
+@pytest.mark.parametrize("two", ["in_memory"], indirect=True)
+@pytest.mark.parametrize(
+    ("written", "instead"),
+    [
+        (r'"vectors": \["[^"]+"', '"vectors": ["AAA"'),
+        (r'"vectors": \["[^"]+"', '"vectors": ["AADAfw=="'),
+        (r'"terms": "绿茶"', r'"terms": "\\u0000"'),
+        (r'"endedAt": "2026', '"endedAt": "2027'),
+    ],
+)
+async def test_an_item_that_no_store_can_have_is_named(two: Two, written: str, instead: str) -> None:
+    one, other = two
+    await fill(one)
+    lines = await export_of(one)
+    damaged = [re.sub(written, instead, line) for line in lines]
+    (number,) = [n for n, line in enumerate(damaged, 1) if line not in lines]
+    report = await import_into(other, damaged)
+    assert [issue.line for issue in report.issues] == [number]
+    assert report.items.new == 2
+
+
 async def test_of_two_contents_of_a_memory_the_first_comes_in(two: Two) -> None:
     one, other = two
     await fill(one)
@@ -245,6 +283,14 @@ async def test_secrets_are_taken_out_when_that_is_asked_for(two: Two) -> None:
     await messages.append(batch("c", said("m", f"the token is {secret}"))).or_raise()
     memories = await one.service(LongTermMemoryService)
     await memories.put_value(MEI, "token", {"github": secret}).or_raise()
+    items = await one.service(ItemRepositoryTag)
+    for day, value in enumerate((secret, f"{secret} again")):
+        put = ItemPut(
+            ItemName(("a",), "k"), f'"{value}"', f"token {secret}", "law", VECTORS[:1], keeps_past=True
+        )
+        await items.write((put,), now=START + timedelta(days=day)).or_raise()
     report = await import_into(other, await export_of(one), redacts=True)
-    assert sum(report.redacted.values()) >= 2
-    assert secret not in "".join(await export_of(other))
+    assert sum(report.redacted.values()) >= 4
+    lines = await export_of(other)
+    assert secret.casefold() not in "".join(lines).casefold()
+    assert '"vectors": []' in "".join(lines)

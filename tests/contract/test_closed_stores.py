@@ -84,6 +84,7 @@ def of_items(repository: ItemRepository) -> Iterator[tuple[str, Effect[Any, Any]
     yield "store items", repository.write((ItemPut(NAME, "1"),), now=START)
     yield "change items", repository.change(lambda: iter(()), now=START)  # never begun
     yield "read items", repository.read((NAME,), now=START)
+    yield "read items whole", repository.whole((NAME,), now=START)
     yield "undo a change of an item", repository.undo(NAME, now=START)
     yield "forget items", repository.forget((NAME,))
     yield "search items", repository.search(ItemSearch((), 1), now=START)

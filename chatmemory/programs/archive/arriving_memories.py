@@ -10,17 +10,25 @@ from attrs import define, evolve, field
 
 from chatmemory.effect import Do, Failure, Success
 from chatmemory.effect.services.clock import Clock
+from chatmemory.embedding.embedder import Vector
 from chatmemory.errors import GenericMemoryError, MemoryConflictError, Problem, RepositoryError
-from chatmemory.input.json_value import same_json, to_json
+from chatmemory.input.json_value import Json, same_json, to_json
 from chatmemory.input.rules import MAX_LIMIT, id_problems, limit_problems, sequence_problems, text_problems
-from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository
+from chatmemory.items.item_past import puts_of
+from chatmemory.items.item_repository import (
+    EarlierItem,
+    ItemName,
+    ItemRepository,
+    StoredItem,
+    WholeItem,
+)
 from chatmemory.longterm.memories import Duplicate, NewMemory, Skipped, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import memory_problems, namespace_problems
 from chatmemory.longterm.repository_values import MemoryDraft, Past
 from chatmemory.longterm.saving.memory_drafts import memory_terms, terms_of
 from chatmemory.programs.archive.import_report import ImportTally
-from chatmemory.programs.archive.records import ItemRecord, MemoryRecord
+from chatmemory.programs.archive.records import ItemIndex, ItemRecord, MemoryRecord
 
 BATCH: Final = 200
 """The number of memories in one transaction."""
@@ -94,7 +102,7 @@ class ArrivingMemories:
         try:
             dedup_key = None if record.dedup_key is None else bytes.fromhex(record.dedup_key)
             if record.vector is not None and space is not None:
-                vector = np.frombuffer(b64decode(record.vector, validate=True), "<f4")
+                vector = _vector_of(record.vector)
         except ValueError as error:
             self.tally.issue(f"not hexadecimal, or not base64: {error}")
             return None
@@ -102,8 +110,7 @@ class ArrivingMemories:
             self.tally.issue("; ".join(map(str, problems)))
             return None
         if (dedup_key is not None and len(dedup_key) != DEDUP_BYTES) or (
-            vector is not None
-            and (space is None or vector.size != space.dim or not np.isfinite(vector).all())
+            vector is not None and (space is None or vector.size != space.dim)
         ):
             self.tally.issue(
                 "the dedup key is not 32 bytes long, or the vector does not have its stated length"
@@ -159,23 +166,76 @@ class ArrivingItems:
         if problems := problems + text_problems("$.key", record.key):
             self.tally.issue(problems[0])
             return
-        name, value = ItemName(record.namespace, record.key), to_json(record.value)
-        (found,) = await self.do(self.repository.read((name,), now=self.clock.now()).alt(GenericMemoryError))
-        if found is not None and same_json(found.value, value):
+        whole = self._whole(record)
+        if isinstance(whole, str):
+            self.tally.issue(whole)
+            return
+        item = whole.item
+        (found,) = await self.do(
+            self.repository.read((item.name,), now=self.clock.now()).alt(GenericMemoryError)
+        )
+        if found is not None and same_json(found.value, item.value):
             self.tally.count("item", known=1)
         elif found is not None and found.updated_at >= record.updated_at:
             self.tally.issue(f"item {record.key!r} has a newer value here")
         else:
             self.tally.count("item", new=1)
             if not self.tally.is_dry_run:
-                await self._write(
-                    ItemPut(name, value or "null", memory_terms("", key=record.key, value=record.value)),
-                    record,
-                )
+                await self._write(whole, found)
 
-    async def _write(self, put: ItemPut, record: ItemRecord) -> None:
-        instants: list[datetime] = [record.created_at]
-        if record.updated_at != record.created_at:
-            instants.append(record.updated_at)
-        for now in instants:
-            await self.do(self.repository.write((put,), now=now).alt(GenericMemoryError))
+    def _whole(self, record: ItemRecord) -> WholeItem | str:
+        """Return the item of *record*, or what is wrong with it."""
+        name, index = ItemName(record.namespace, record.key), record.index
+        if index is None:
+            terms = memory_terms("", key=record.key, value=record.value)
+            index = ItemIndex(terms=terms, model="", vectors=())
+        texts = {"$.index.model": index.model, "$.index.terms": index.terms}
+        texts |= {f"$.earlier[{place}].terms": one.terms for place, one in enumerate(record.earlier)}
+        if problems := [
+            problem for path, text in texts.items() for problem in text_problems(path, text or "")
+        ]:
+            return str(problems[0])
+        try:
+            vectors = tuple(map(_vector_of, index.vectors))
+        except ValueError as error:
+            return f"a vector is not base64 of numbers: {error}"
+        earlier = tuple(
+            [
+                EarlierItem(
+                    _item(name, one.value, one.created_at, one.updated_at),
+                    one.terms,
+                    one.ended_at.astimezone(UTC),
+                )
+                for one in record.earlier
+            ]
+        )
+        item = _item(name, record.value, record.created_at, record.updated_at)
+        whole = WholeItem(item, index.terms, index.model, vectors, earlier)
+        instants = [at for _, at in puts_of(whole)]
+        if instants != sorted(instants):
+            return "an earlier value ends after the next one begins"
+        return whole
+
+    async def _write(self, whole: WholeItem, found: StoredItem | None) -> None:
+        """Write what is newer than what was *found*; an import that ended within an item goes on there."""
+        for put, at in puts_of(whole):
+            if found is None or at > found.updated_at:
+                await self.do(self.repository.write((put,), now=at).alt(GenericMemoryError))
+
+
+def _item(name: ItemName, value: Json, created_at: datetime, updated_at: datetime) -> StoredItem:
+    return StoredItem(
+        name,
+        to_json(value) or "null",
+        created_at.astimezone(UTC),
+        updated_at.astimezone(UTC),
+        has_lifetime=False,
+    )
+
+
+def _vector_of(text: str) -> Vector:
+    vector = np.frombuffer(b64decode(text, validate=True), "<f4")
+    if not np.isfinite(vector).all():
+        msg = "not all numbers are finite"
+        raise ValueError(msg)
+    return vector

@@ -25,15 +25,17 @@ from chatmemory.conversation.messages import (
 )
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock, ClockTag
+from chatmemory.embedding.embedder import Vector
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.input.json_value import JsonObject, from_json
 from chatmemory.items.item_repository import (
+    EarlierItem,
     ItemName,
     ItemRepository,
     ItemRepositoryTag,
     ItemSearch,
     Labels,
-    StoredItem,
+    WholeItem,
 )
 from chatmemory.longterm.memory_repository import MemoryRepository, MemoryRepositoryTag
 from chatmemory.longterm.repository_values import WholeMemory
@@ -41,9 +43,11 @@ from chatmemory.programs.archive.deleted_positions import DeletedPositions
 from chatmemory.programs.archive.records import (
     ConversationRecord,
     DeletedRecord,
+    EarlierValue,
     ExportEnd,
     ExportHeader,
     ForkRecord,
+    ItemIndex,
     ItemRecord,
     MemoryRecord,
     MessageRecord,
@@ -305,10 +309,10 @@ class _Exporter:
             names = sorted(await self._names(labels, now), key=lambda name: name.key)
             for start in range(0, len(names), PAGE):
                 some = tuple(names[start : start + PAGE])
-                read = await self._read(self.documents.read(some, now=now))
-                found = [item for item in read if item is not None]
-                lasting = [item for item in found if not item.has_lifetime]
-                self.waiting += [partial(_item, item) for item in lasting]
+                read = await self._read(self.documents.whole(some, now=now))
+                found = [whole for whole in read if whole is not None]
+                lasting = [whole for whole in found if not whole.item.has_lifetime]
+                self.waiting += [partial(_item, whole) for whole in lasting]
                 await self.flush()
                 self.left_out += len(found) - len(lasting)
                 self.end = evolve(self.end, items=self.end.items + len(lasting))
@@ -358,15 +362,32 @@ def _memory(whole: WholeMemory, *, with_vectors: bool) -> MemoryRecord:
         memory=evolve(whole.memory, embedding=None) if vector is None else whole.memory,
         earlier=whole.earlier,
         dedup_key=None if whole.dedup_key is None else whole.dedup_key.hex(),
-        vector=None if vector is None else b64encode(vector.astype("<f4").tobytes()).decode(),
+        vector=None if vector is None else _base64(vector),
     )
 
 
-def _item(item: StoredItem) -> ItemRecord:
+def _item(whole: WholeItem) -> ItemRecord:
+    item = whole.item
     return ItemRecord(
         namespace=item.name.namespace,
         key=item.name.key,
         value=from_json(item.value),
         created_at=item.created_at,
         updated_at=item.updated_at,
+        index=ItemIndex(terms=whole.terms, model=whole.model, vectors=tuple(map(_base64, whole.vectors))),
+        earlier=tuple([_earlier(one) for one in whole.earlier]),
     )
+
+
+def _earlier(one: EarlierItem) -> EarlierValue:
+    return EarlierValue(
+        value=from_json(one.item.value),
+        terms=one.terms,
+        created_at=one.item.created_at,
+        updated_at=one.item.updated_at,
+        ended_at=one.ended_at,
+    )
+
+
+def _base64(vector: Vector) -> str:
+    return b64encode(vector.astype("<f4").tobytes()).decode()

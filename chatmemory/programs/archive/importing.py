@@ -20,6 +20,7 @@ from chatmemory.input.rules import MAX_ID_CHARACTERS
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memory_repository import MemoryRepositoryTag
+from chatmemory.longterm.saving.memory_drafts import memory_terms
 from chatmemory.pastchats.redaction.redaction import Redaction
 from chatmemory.programs.archive.arriving_conversations import ArrivingConversations
 from chatmemory.programs.archive.arriving_memories import ArrivingItems, ArrivingMemories
@@ -27,6 +28,7 @@ from chatmemory.programs.archive.import_report import ImportReport, ImportTally
 from chatmemory.programs.archive.records import (
     VERSION,
     ConversationRecord,
+    EarlierValue,
     ExportEnd,
     ExportHeader,
     ItemRecord,
@@ -134,6 +136,15 @@ def _redacted(record: Record, redaction: Redaction) -> Record:
                 earlier=earlier,
             )
         case ItemRecord():
-            return evolve(record, value=redaction.value(record.value))
+            value = redaction.value(record.value)
+            index = record.index if value == record.value else None
+            past = tuple([_without_secrets(one, record.key, redaction) for one in record.earlier])
+            return evolve(record, value=value, index=index, earlier=past)
         case _:
             return record
+
+
+def _without_secrets(one: EarlierValue, key: str, redaction: Redaction) -> EarlierValue:
+    value = redaction.value(one.value)
+    terms = one.terms if value == one.value else memory_terms("", key=key, value=value)
+    return evolve(one, value=value, terms=terms)

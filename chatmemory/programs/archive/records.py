@@ -154,8 +154,41 @@ class MemoryRecord:
 
 @final
 @frozen(kw_only=True)
+class ItemIndex:
+    """What an item is found by.
+
+    Attributes:
+        terms: the words of its text; null: no query finds it by words.
+        model: the embedder of the vectors; "" without vectors.
+        vectors: for each passage base64 of little-endian float32.
+    """
+
+    terms: str | None
+    model: str
+    vectors: tuple[str, ...]
+
+
+@final
+@frozen(kw_only=True)
+class EarlierValue:
+    """A value that an item had until it was replaced or removed at ``ended_at``; ``terms``: the words of its text."""
+
+    value: Json
+    terms: str | None
+    created_at: datetime
+    updated_at: datetime
+    ended_at: datetime
+
+
+@final
+@frozen(kw_only=True)
 class ItemRecord:
-    """A document of an agent framework."""
+    """A document of an agent framework.
+
+    Attributes:
+        index: what it is found by; null: the words of its key and its value.
+        earlier: the earlier values that are kept, oldest first.
+    """
 
     type: Literal["item"] = "item"
     namespace: tuple[str, ...]
@@ -163,6 +196,8 @@ class ItemRecord:
     value: Json
     created_at: datetime
     updated_at: datetime
+    index: ItemIndex | None = None
+    earlier: tuple[EarlierValue, ...] = ()
 
 
 @final

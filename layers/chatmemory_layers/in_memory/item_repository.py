@@ -18,6 +18,7 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    WholeItem,
 )
 from chatmemory_layers.in_memory.database import Database, DatabaseTag, InMemoryEventLog, database
 
@@ -40,6 +41,11 @@ class InMemoryItemRepository(ItemRepository):
         self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
         return self.database.run("read items", lambda: self.kept.read(names, now=now, as_of=as_of))
+
+    def whole(
+        self, names: tuple[ItemName, ...], *, now: datetime
+    ) -> Effect[tuple[WholeItem | None, ...], RepositoryError]:
+        return self.database.run("read items whole", lambda: self.kept.whole(names, now=now))
 
     def undo(
         self, name: ItemName, /, *, now: datetime

@@ -14,8 +14,7 @@ from attrs import frozen
 
 from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Vector
-from chatmemory.items.item_past import EarlierItem
-from chatmemory.items.item_repository import Condition, ItemName, Labels, StoredItem
+from chatmemory.items.item_repository import Condition, EarlierItem, ItemName, Labels, StoredItem, WholeItem
 from chatmemory_layers.sql.columns import from_us
 
 # No label contains it; it also follows the last label, so that ("a",) is not a prefix of ("ab",).
@@ -49,6 +48,14 @@ def earlier_item_of(name: ItemName, row: Sequence[Any]) -> EarlierItem:
     created_at, updated_at = from_us(created_at_us), from_us(updated_at_us)
     item = StoredItem(name, value, created_at, updated_at, has_lifetime=False, version=version)
     return EarlierItem(item, terms, from_us(ended_at_us))
+
+
+def whole_item(
+    item: StoredItem, terms: str | None, passages: Sequence[tuple[str, bytes]], earlier: Sequence[EarlierItem]
+) -> WholeItem:
+    """Return an item with all that is kept of it; *passages*: model and vector of each, in order."""
+    vectors = tuple([np.frombuffer(vector, "<f4").astype(np.float32) for _, vector in passages])
+    return WholeItem(item, terms, passages[0][0] if passages else "", vectors, tuple(earlier))
 
 
 def span(prefix: Labels) -> tuple[str, str | None]:

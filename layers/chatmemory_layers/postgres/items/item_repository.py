@@ -21,6 +21,7 @@ from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
     Condition,
+    EarlierItem,
     ItemChange,
     ItemName,
     ItemPut,
@@ -30,6 +31,7 @@ from chatmemory.items.item_repository import (
     Labels,
     StoredItem,
     Wanted,
+    WholeItem,
     change_of_forgetting,
     change_of_put,
     change_of_sweep,
@@ -42,16 +44,23 @@ from chatmemory_layers.postgres.engine.row_locks import ITEMS
 from chatmemory_layers.postgres.engine.spread_keys import new_key, root_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.events.noted_events import note_items
-from chatmemory_layers.postgres.items.earlier_items import FORGET_PAST, earlier_item, keep_items
+from chatmemory_layers.postgres.items.earlier_items import (
+    FORGET_PAST,
+    SELECT_EARLIER,
+    earlier_item,
+    keep_items,
+)
 from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
     Stretch,
     best_similarities,
+    earlier_item_of,
     lifetime_us,
     narrowing,
     span,
     to_labels,
     to_text,
+    whole_item,
 )
 
 # ruff: noqa: S608  conditions are put into statements, never values
@@ -135,6 +144,13 @@ SELECT_ITEMS: Final = f"""
 SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM item
 WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
+SELECT_WHOLE: Final = f"""
+SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS}, search_terms FROM item
+WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
+"""
+SELECT_PASSAGES_OF: Final = f"""
+SELECT encode(name_hash, 'hex') AS name_hash, model, vector FROM item_passage WHERE {_NAMED} ORDER BY number
+"""
 SELECT_NEWEST: Final = f"""
 SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {NARROWED} AND {PLANNED_EACH_TIME}
 ORDER BY updated_at_us DESC, item_key DESC LIMIT $7 OFFSET $8
@@ -194,6 +210,11 @@ class PostgresItemRepository(ItemRepository):
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
         # The primary server: an agent must read its latest writes.
         return self.database.read_primary("read items", _read, names, now=now, as_of=as_of)
+
+    def whole(
+        self, names: tuple[ItemName, ...], *, now: datetime
+    ) -> Effect[tuple[WholeItem | None, ...], RepositoryError]:
+        return self.database.read_snapshot("read items whole", _whole, names, now=now)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
         return self.database.write_together(ITEMS, _WRITES, partial(_write, puts=puts, now=now))
@@ -320,6 +341,26 @@ async def _read(
         earlier = await earlier_item(connection, name, _key(name), as_of)
         found.append(as_of_in(item, () if earlier is None else (earlier,), as_of))
     return tuple(found)
+
+
+async def _whole(
+    connection: Connection, names: tuple[ItemName, ...], *, now: datetime
+) -> tuple[WholeItem | None, ...]:
+    keys = _keys(names)
+    found: dict[str, WholeItem] = {}
+    passages: dict[str, list[tuple[str, bytes]]] = {}
+    earlier: dict[str, list[EarlierItem]] = {}
+    named = dict(zip(keys[1], names, strict=True))
+    for row in await connection.fetch(SELECT_PASSAGES_OF, *keys):
+        passages.setdefault(row["name_hash"], []).append((row["model"], row["vector"]))
+    for row in await connection.fetch(SELECT_EARLIER, *keys):
+        name_hash, *columns = row.values()
+        earlier.setdefault(name_hash, []).append(earlier_item_of(named[name_hash], columns))
+    for row in await connection.fetch(SELECT_WHOLE, *keys, to_us(now)):
+        name_hash = row["name_hash"]
+        past = earlier.get(name_hash, ())
+        found[name_hash] = whole_item(_item(row), row["search_terms"], passages.get(name_hash, ()), past)
+    return tuple([found.get(name_hash) for name_hash in keys[1]])
 
 
 async def _search(connection: Connection, search: ItemSearch, /, *, now: datetime) -> tuple[StoredItem, ...]:

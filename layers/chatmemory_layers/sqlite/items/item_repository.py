@@ -29,6 +29,7 @@ from chatmemory.items.item_repository import (
     Labels,
     StoredItem,
     Wanted,
+    WholeItem,
     change_of_forgetting,
     change_of_put,
     change_of_sweep,
@@ -38,18 +39,20 @@ from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
     Stretch,
     best_similarities,
+    earlier_item_of,
     lifetime_us,
     narrowing,
     nearest,
     span,
     to_labels,
     to_text,
+    whole_item,
 )
 from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog, note
-from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, earlier_item, keep_items
+from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, SELECT_EARLIER, earlier_item, keep_items
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
@@ -111,6 +114,10 @@ SELECT_PASSAGES = f"""
 SELECT item_key, vector, updated_at_us FROM item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
 """
 SELECT_FOUND = f"SELECT {_COLUMNS} FROM item WHERE item_key = ?"
+SELECT_WHOLE = f"""
+SELECT {_COLUMNS}, item_key, search_terms FROM item WHERE namespace = :namespace AND key = :key AND {_ALIVE}
+"""
+SELECT_PASSAGES_OF = "SELECT model, vector FROM item_passage WHERE item_key = ? ORDER BY number"
 SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 
 
@@ -133,6 +140,11 @@ class SqliteItemRepository(ItemRepository):
         self, names: tuple[ItemName, ...], *, now: datetime, as_of: int | datetime | None = None
     ) -> Effect[tuple[StoredItem | None, ...], RepositoryError]:
         return self.database.read("read items", _read, names, now=now, as_of=as_of)
+
+    def whole(
+        self, names: tuple[ItemName, ...], *, now: datetime
+    ) -> Effect[tuple[WholeItem | None, ...], RepositoryError]:
+        return self.database.read("read items whole", _whole, names, now=now)
 
     def undo(
         self, name: ItemName, /, *, now: datetime
@@ -284,6 +296,23 @@ def _as_of(
 ) -> StoredItem | None:
     earlier = earlier_item(connection, name, as_of)
     return as_of_in(present, () if earlier is None else (earlier,), as_of)
+
+
+def _whole(
+    connection: sqlite3.Connection, names: tuple[ItemName, ...], *, now: datetime
+) -> tuple[WholeItem | None, ...]:
+    found: list[WholeItem | None] = []
+    for name in names:
+        asked = {**_named(name), "now_us": to_us(now)}
+        row = connection.execute(SELECT_WHOLE, asked).fetchone()
+        if row is None:
+            found.append(None)
+            continue
+        *columns, item_key, terms = row
+        passages = connection.execute(SELECT_PASSAGES_OF, (item_key,)).fetchall()
+        past = [earlier_item_of(name, earlier) for earlier in connection.execute(SELECT_EARLIER, asked)]
+        found.append(whole_item(_stored(name, columns), terms, passages, past))
+    return tuple(found)
 
 
 def _search(
