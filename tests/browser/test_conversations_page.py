@@ -322,6 +322,8 @@ def expect_an_edit_to_be_left(page: Page) -> None:
         page.get_by_label("What was said, otherwise").fill("另一句")
         if leave == "Escape":
             page.keyboard.press("Escape")
+            expect(page.get_by_text("Press Esc again")).to_be_visible()
+            page.keyboard.press("Escape")
         else:
             page.get_by_role("button", name="Cancel").click()
         expect(edit).to_be_focused()

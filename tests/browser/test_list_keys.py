@@ -117,3 +117,4 @@ def expect_the_keys_of_a_dialog_to_be_those_of_its_field(page: Page) -> None:
     expect(field).to_be_focused()
     expect(field).to_have_value("The fact 2!")
     page.keyboard.press("Escape")
+    page.keyboard.press("Escape")

@@ -157,6 +157,14 @@ def test_another_of_several_proposals_can_be_chosen_and_leaving_saves_nothing(pa
         dialog.get_by_role("button", name=way_out).click()
     expect(dialog).to_be_hidden()
     expect(button).to_be_focused()
+    button.click()
+    dialog.get_by_label("Value").fill("typed")
+    page.keyboard.press("Escape")
+    expect(dialog.get_by_text("Press Esc again")).to_be_visible()
+    expect(dialog.get_by_label("Value")).to_have_value("typed")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(button).to_be_focused()
     assert api.memories() == []
 
 

@@ -5,6 +5,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact-htm.js";
 import { newKey } from "../idempotency.js";
+import { useEscape } from "../pieces/dialog.js";
 import { Field, ProblemNote } from "../pieces/pieces.js";
 import { useWords } from "../words.js";
 import { conversationWords } from "../words/conversations.js";
@@ -32,14 +33,16 @@ export function EditForm({ text, onSave, onClose }) {
       setState({ isBusy: false, problem });
     }
   };
+  const { typed, escape, warning } = useEscape(onClose);
   const leave = (event) => {
-    if (event.key === "Escape" && !event.isComposing) onClose();
+    if (event.key === "Escape" && !event.isComposing) escape();
   };
   const isNew = content.trim() !== "" && content !== text;
-  return html`<form ref=${form} class="edit-form" aria-busy=${state.isBusy} onSubmit=${save} onKeyDown=${leave}>
+  return html`<form ref=${form} class="edit-form" aria-busy=${state.isBusy} onSubmit=${save} onInput=${typed} onKeyDown=${leave}>
     <${Field} label=${words.editLabel} hint=${words.editHint}>${(own) =>
       html`<textarea ...${own} rows="4" dir="auto" value=${content} onInput=${(event) => setContent(event.target.value)} />`}
     <//>
+    ${warning}
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
     <footer>
       <button type="button" onClick=${onClose}>${cancel}</button>

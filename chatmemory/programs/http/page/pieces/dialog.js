@@ -8,6 +8,21 @@ import { pieceWords } from "../words/pieces.js";
 import { IconButton, ProblemNote, useId } from "./pieces.js";
 
 /**
+ * What Esc does in a form: it leaves at once, or, when something was typed, only when it is pressed again.
+ *
+ * `typed` is called at each input, `escape` at Esc; `warning` is what the form shows between the two.
+ */
+export function useEscape(onClose) {
+  const words = useWords(pieceWords);
+  const [state, setState] = useState("untouched");
+  return {
+    typed: () => setState("typed"),
+    escape: () => (state === "typed" ? setState("warned") : onClose()),
+    warning: state === "warned" && html`<p class="field-problem" role="status">${words.escAgain}</p>`,
+  };
+}
+
+/**
  * A modal dialog for as long as it is drawn.  *onClose* is called when the person leaves it: by Esc or by the cross.
  * The heading has the focus first; *isBusy* is for those who cannot see that something is under way.
  */
@@ -16,10 +31,12 @@ export function Dialog({ title, onClose, isBusy = false, class: name = "", child
   const dialog = useRef(null);
   const heading = useRef(null);
   const id = useId();
+  const { typed, escape, warning } = useEscape(onClose);
   const cancel = (event) => {
     event.preventDefault(); // drawing it or not is what opens and closes it
-    onClose();
+    escape();
   };
+  const closed = () => dialog.current && onClose(); // by the browser, which asks only once; not by the lines below
   useLayoutEffect(() => {
     const opener = document.activeElement;
     const element = dialog.current;
@@ -31,11 +48,13 @@ export function Dialog({ title, onClose, isBusy = false, class: name = "", child
       (opener?.isConnected && opener !== document.body ? opener : document.querySelector("main"))?.focus();
     };
   }, []);
-  return html`<dialog ref=${dialog} class=${name} aria-labelledby=${id} aria-busy=${isBusy} onCancel=${cancel}>
+  return html`<dialog ref=${dialog} class=${name} aria-labelledby=${id} aria-busy=${isBusy}
+      onInput=${typed} onCancel=${cancel} onClose=${closed}>
     <header>
       <h2 ref=${heading} id=${id} tabIndex="-1">${title}</h2>
       <${IconButton} icon="close" label=${words.close} isBare onClick=${onClose} />
     </header>
+    ${warning}
     ${children}
   </dialog>`;
 }
