@@ -259,6 +259,16 @@ def test_thirty_damaged_stores_neither_raise_nor_lose_in_silence(past: Indexed, 
     assert past.rows() == list(TALK)
 
 
+def test_a_store_with_a_name_that_is_not_utf8_is_named_and_the_others_are_read(past: Indexed) -> None:
+    store = make_store("goose", past.folder / "a" / "store")
+    make_store("goose", past.folder / "b" / "store")
+    damaged = store.read_bytes().replace(b"messages", b"\x8eessages")
+    store.write_bytes(damaged.replace(b"CREATE TABLE \x8e", b"CREXTE TABLE \x8e"))
+    report = past.index()
+    assert [issue.path for issue in report.issues] == [str(store)]
+    assert report.turns.new == len(TALK)
+
+
 def test_a_locked_or_unknown_store_is_named(past: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_archive, "BUSY_SECONDS", 0.01)
     store = make_store("goose", past.folder / "store")

@@ -154,6 +154,12 @@ def overwrite(start: int, length: int, byte: bytes) -> Harm:
     return damage
 
 
+def misname(path: Path) -> None:
+    """Damage the schema so that SQLite complains by a name that is not UTF-8."""
+    damaged = path.read_bytes().replace(b"chat_message", b"\x8ehat_message")
+    path.write_bytes(damaged.replace(b"CREATE TABLE \x8e", b"CREXTE TABLE \x8e"))
+
+
 DAMAGES = {
     "cut in half": cut_in_half,
     "cut in a page": cut_in_a_page,
@@ -162,6 +168,7 @@ DAMAGES = {
     "a wrong page size": overwrite(16, 2, b"\x07"),
     "a schema of zeros": overwrite(100, 3996, b"\0"),
     "noise in the schema": overwrite(108, 3000, b"\xa5"),
+    "a name that is not UTF-8": misname,
     "pages of zeros": overwrite(4096, 10**9, b"\0"),
     "pages of noise": overwrite(4096, 10**9, b"\xa5"),
     "noise in the middle": overwrite(20_000, 20_000, b"\xff"),

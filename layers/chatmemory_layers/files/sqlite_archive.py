@@ -33,6 +33,8 @@ from chatmemory_layers.files.folder_search import Found
 from chatmemory_layers.files.sqlite_tables import columns_of
 
 MARK: Final = b"SQLite format 3\x00"
+# A Unicode error: an id, or a name in SQLite's complaint of a damaged file, is not UTF-8.
+UNREADABLE: Final = (sqlite3.Error, OSError, UnicodeError)
 BUSY_SECONDS: Final = 5.0
 MOST_SECONDS: Final = 120.0  # for a store that keeps changing
 SETTLED_SECONDS: Final = 0.1  # file systems note the time of a change every 10 ms at most
@@ -111,7 +113,7 @@ def conversations(store: HistoryFile, real_path: str) -> Iterator[Found]:
         if newer := _newer_tables(copy):
             detail = f"tables in a form that is not read yet: {', '.join(newer)}"
             yield HistoryIssue("not_read", store.path, detail)
-    except (sqlite3.Error, OSError) as reason:
+    except UNREADABLE as reason:
         yield HistoryIssue("unreadable", store.path, _why(reason))
 
 
@@ -153,7 +155,7 @@ class StoreReader:
                 raise UnreadableHistoryError("it is no longer in the store")
             kind, row = found
             yield from _lines(copy.connection, kind, row["id"])
-        except (sqlite3.Error, OSError, UnicodeEncodeError) as reason:  # the last: an id that is not UTF-8
+        except UNREADABLE as reason:
             raise UnreadableHistoryError(_why(reason)) from reason
 
     def sibling(self, _relative: str, /) -> None:
@@ -225,7 +227,7 @@ def _is_none_of_ours(real_path: str) -> bool:
             found = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             tables = {row[0] for row in found}
             is_ours = next(_kinds(connection), None) is not None
-    except sqlite3.Error:
+    except UNREADABLE:
         return False  # it is being written, or damaged: opening the copy decides
     return not is_ours and not tables & KNOWN_TABLES.keys()
 
@@ -265,7 +267,7 @@ def _copied(real_path: str) -> _Copy:
             connection = undo.enter_context(closing(sqlite3.connect("", check_same_thread=False)))
             try:
                 is_locked = _back_up(real_path, connection)
-            except (sqlite3.Error, OSError):
+            except UNREADABLE:
                 if state == _state(real_path):
                     raise
             else:

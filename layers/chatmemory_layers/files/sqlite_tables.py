@@ -29,7 +29,7 @@ def rows_of(path: Path, table: str, columns: Sequence[str], order: str) -> Itera
             chosen = ", ".join(f'"{name}"' if name in there else "NULL" for name in columns)
             for row in connection.execute(f'SELECT {chosen} FROM "{table}" ORDER BY {order}'):  # noqa: S608  names of ours
                 yield tuple([_text(value) if isinstance(value, bytes) else value for value in row])
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         msg = f"the file cannot be read: {error}"
         raise ValueError(msg) from error
 

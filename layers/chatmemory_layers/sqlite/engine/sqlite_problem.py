@@ -2,12 +2,18 @@
 
 import errno
 import sqlite3
-from typing import Final
+from typing import Final, TypeAlias
 
 from chatmemory.errors import RepositoryError, RepositoryProblem
 
-DRIVER_ERRORS: Final = (sqlite3.Error, MemoryError)
-"""What a call of ``sqlite3`` may raise; SQLite without memory raises the same ``MemoryError`` as Python."""
+DRIVER_ERRORS: Final = (sqlite3.Error, MemoryError, UnicodeDecodeError)
+"""What a call of ``sqlite3`` may raise.
+
+SQLite without memory raises the same ``MemoryError`` as Python.  ``UnicodeDecodeError``: SQLite complains of a damaged file
+and quotes a name in it that is not UTF-8.
+"""
+
+DriverError: TypeAlias = sqlite3.Error | MemoryError | UnicodeDecodeError
 
 
 class NewerEditionError(sqlite3.DatabaseError):
@@ -44,7 +50,7 @@ _PROBLEM_OF_ERRNO: Final[dict[int | None, RepositoryProblem]] = {
 
 
 def repository_error(
-    operation: str, error: sqlite3.Error | OSError | MemoryError, *, at_commit: bool = False
+    operation: str, error: DriverError | OSError, *, at_commit: bool = False
 ) -> RepositoryError:
     """Return the ``RepositoryError`` for an exception of SQLite, which is kept as its cause.
 
@@ -64,9 +70,11 @@ def repository_error(
     return RepositoryError(operation, problem, str(error), cause=error)
 
 
-def _problem_of(error: sqlite3.Error | MemoryError) -> RepositoryProblem:
+def _problem_of(error: DriverError) -> RepositoryProblem:
     if isinstance(error, MemoryError):
         return "no_memory"
+    if isinstance(error, UnicodeDecodeError):
+        return "damaged"
     if isinstance(error, NewerEditionError):
         return "upgraded"
         # Only errors of SQLite have a code; the module also raises errors itself.

@@ -30,7 +30,7 @@ from chatmemory_layers.sqlite.engine.database import store_file
 from chatmemory_layers.sqlite.engine.file_checks import Seen, damage, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect, log_size
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, SELECT_APPLIED, check_origin, has_ledger
-from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
+from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.legacy.legacy_file import adoptable_version
 
 MB: Final = 1_000_000
@@ -74,7 +74,7 @@ def store_checks(settings: SqliteSettings) -> tuple[Finding, ...]:
                 for code, look in (_CHECKS_OF_A_DESKTOP_FILE if is_desktops else _CHECKS).items()
                 for severity, message, repair in _looked(look, connection, path)
             )
-    except sqlite3.Error as error:
+    except DRIVER_ERRORS as error:
         raise EffectFailed(repository_error("check the store", error)) from error
 
 
@@ -85,7 +85,7 @@ def _looked(look: Check, connection: sqlite3.Connection, path: Path) -> Iterator
     """Make one check; a file that is too damaged for it is a finding too."""
     try:
         yield from look(connection, path)
-    except (sqlite3.Error, OSError) as error:
+    except (*DRIVER_ERRORS, OSError) as error:
         yield "error", f"could not be looked at: {error}", _EXPORT
 
 

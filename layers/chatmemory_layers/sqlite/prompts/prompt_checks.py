@@ -36,6 +36,7 @@ from chatmemory.pastchats.past_chats import Finding
 from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect
+from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS
 from chatmemory_layers.sqlite.prompts.prompt_conversations import bytes_on_disk
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
 from chatmemory_layers.sqlite.prompts.prompt_vector_rows import NO_MODEL
@@ -124,7 +125,7 @@ def _looked(code: str, look: "Check", examined: Examined) -> Iterator[Finding]:
     try:
         for severity, message, repair in look(examined):
             yield Finding(code=code, severity=severity, message=message, repair=repair)
-    except (sqlite3.Error, examined.native.Error, OSError) as error:
+    except (*DRIVER_ERRORS, examined.native.Error, OSError) as error:
         yield Finding(
             code=code, severity="error", message=f"could not be looked at: {error}", repair=_START_ANEW
         )
@@ -306,7 +307,7 @@ def _unread(examined: Examined) -> Iterator[Seen]:
 def _later(examined: Examined) -> Iterator[Seen]:
     now = instant_text(datetime.now(UTC) + CLOCK_SKEW)
     count, source, latest = 0, "", ""
-    with suppress(sqlite3.Error, examined.native.Error):  # D002 tells of the damage
+    with suppress(*DRIVER_ERRORS, examined.native.Error):  # D002 tells of the damage
         count, source, latest = examined.connection.execute(COUNT_LATER, {"now": now}).fetchone()
     if count:
         message = (

@@ -24,7 +24,7 @@ from chatmemory.pastchats.prompt_repository import PromptRecord, PromptRepositor
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.sql.columns import EPOCH
 from chatmemory_layers.sqlite.engine.file_connection import find_again
-from chatmemory_layers.sqlite.engine.sqlite_problem import repository_error
+from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, DriverError, repository_error
 from chatmemory_layers.sqlite.prompts import prompt_reads
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_of
 from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
@@ -86,7 +86,7 @@ class SqlitePromptRepository(PromptRepository):
         self._connection = connection
         self._settings = settings
         self._native = native
-        self._errors: tuple[type[sqlite3.Error | OSError], ...] = (sqlite3.Error, native.Error, OSError)
+        self._errors: tuple[type[DriverError | OSError], ...] = (*DRIVER_ERRORS, native.Error, OSError)
         self._searcher = PromptSearcher(use_sqlite_vec=settings.use_sqlite_vec)
         self._is_there: Callable[[], bool] = (lambda: True) if self._path is None else find_again(self._path)
         # A program that runs effects in several threads has them take turns with this lock.
@@ -293,7 +293,7 @@ class SqlitePromptRepository(PromptRepository):
         return Effect.attempt_sync(run, *self._errors, to=partial(_problem, operation))
 
 
-def _problem(operation: str, error: sqlite3.Error | OSError) -> RepositoryError:
+def _problem(operation: str, error: DriverError | OSError) -> RepositoryError:
     found = repository_error(operation, error)
     if getattr(error, "sqlite_errorcode", None) == _WORDS_DAMAGED:
         return evolve(found, detail=f"{found.detail}; {REINDEX}")
@@ -341,7 +341,7 @@ def _opened(
         except BaseException:
             connection.close()
             raise
-    except (sqlite3.Error, native.Error, OSError) as error:
+    except (*DRIVER_ERRORS, native.Error, OSError) as error:
         raise EffectFailed(repository_error(OPENING, error)) from error
     return SqlitePromptRepository(connection, settings, native)
 
