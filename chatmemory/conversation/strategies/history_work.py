@@ -19,7 +19,7 @@ from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.message_repository import LONGEST_WAIT, Appended, HistoryWork, MessageRepository
 from chatmemory.conversation.messages import HistoryReport
 from chatmemory.conversation.strategies.contract import HistoryStrategy
-from chatmemory.effect import Context, Die, Effect, Exit, Fail, Failure, Outcome, Success
+from chatmemory.effect import Context, Die, Effect, Exit, Fail, Failure, Interrupt, Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag, real_seconds
 from chatmemory.effect.services.ids import Ids
 from chatmemory.errors import GenericMemoryError, RepositoryError, SkillExecutionError, VersionConflictError
@@ -35,7 +35,6 @@ WORKERS: Final = 4  # conversations at the same time, so that a slow model does 
 
 IDLE: Final = HistoryReport("idle")
 QUEUED: Final = HistoryReport("queued")
-OVERTAKEN: Final = HistoryReport("queued")  # another process has rewritten the history in the meantime
 
 StrategyExit: TypeAlias = Exit[HistoryReport, VersionConflictError | GenericMemoryError]
 
@@ -209,20 +208,27 @@ class HistoryKeeper:
 
     def _report(self, ended: StrategyExit) -> HistoryReport:
         match ended:
+            case Success(HistoryReport("failed", failure=None) as report):
+                return evolve(report, failure=self._strategy_failed("it gave no failure"))
             case Success(report):
                 return report
-            case Failure(Fail(VersionConflictError())):
-                return OVERTAKEN
+            case Failure(Fail(VersionConflictError()) | Interrupt()):
+                return (
+                    QUEUED  # another process has rewritten the history in the meantime, or the time is over
+                )
             case Failure(Fail(GenericMemoryError() as error)):
                 return HistoryReport("failed", failure=error)
             case Failure(Die(defect)):
                 # Its text may quote the conversation, and the error is logged: the text is only in the cause.
-                raised = SkillExecutionError(
-                    self.settings.skill_id, "strategy_failed", type(defect).__name__, cause=defect
-                )
-                return HistoryReport("failed", failure=GenericMemoryError(raised))
-            case _:
-                return QUEUED  # interrupted
+                failure = self._strategy_failed(type(defect).__name__, defect)
+                return HistoryReport("failed", failure=failure)
+            case Failure(cause):  # an error that the contract does not name
+                name = type(getattr(cause, "error", cause)).__name__
+                return HistoryReport("failed", failure=self._strategy_failed(name))
+
+    def _strategy_failed(self, detail: str, cause: BaseException | None = None) -> GenericMemoryError:
+        raised = SkillExecutionError(self.settings.skill_id, "strategy_failed", detail, cause=cause)
+        return GenericMemoryError(raised)
 
     def _settle(self, work: HistoryWork, ended: StrategyExit) -> Effect[None]:
         report = self._report(ended)
@@ -235,8 +241,9 @@ class HistoryKeeper:
                 "pause_seconds": pause,
             }
             log.warning("history work failed: %s", report.failure, extra=facts)
-        elif report is OVERTAKEN:
-            # With an immediate retry, a replica that lags behind would return the same conversation again.
+        elif report.status == "queued" and not _is_interrupted(ended):
+            # With an immediate retry, a replica that lags behind would return the same conversation again, and a strategy that
+            # waits for something would be asked without a pause.
             pause = min(self.settings.retry_seconds, LONGEST_WAIT.total_seconds())
         # A strategy that has changed nothing does not run again before the next add; otherwise it would run forever.
         has_changed_nothing = report.status in {"idle", "done"} and not report.summary_ids
@@ -249,6 +256,10 @@ class HistoryKeeper:
         doubled = self.settings.retry_seconds * 2.0 ** min(attempts - 1, 30)
         asked = getattr(failure.reason, "retry_after_seconds", None) or 0.0
         return min(max(doubled, asked), LONGEST_WAIT.total_seconds())
+
+
+def _is_interrupted(ended: StrategyExit) -> bool:
+    return isinstance(ended, Failure) and isinstance(ended.failure(), Interrupt)
 
 
 def _checked(report: object) -> HistoryReport:
