@@ -167,6 +167,11 @@ def _left_out(messages: Sequence[ContextMessage], reason: Literal["budget", "par
 
 
 def _no_room(needed: int, instructed: int, budget: int) -> Problem:
+    if instructed > budget:
+        return Problem(
+            "$.instructions",
+            f"{instructed} tokens of instructions are more than {budget}: shorten them, or raise memory.context.tokens",
+        )
     instructions = f" with {instructed} of instructions" if instructed else ""
     return Problem(
         "$.user_message",

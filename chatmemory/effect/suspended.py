@@ -29,7 +29,8 @@ class SuspendedError(RuntimeError):
     def __init__(self) -> None:
         super().__init__(
             "this effect waits for something, so it needs an event loop: await it, or start one with "
-            "asyncio.run(effect.run()); where one runs already, as in a notebook, ThreadRuntime(layer).run_blocking(effect)"
+            "asyncio.run(effect.run()); where one runs already, as in a notebook, ThreadRuntime(layer).run_blocking(effect); "
+            "a runtime is opened by `async with`"
         )
 
 

@@ -39,8 +39,8 @@ _REPOSITORY_ADVICE: dict[RepositoryProblem, str] = {
     "foreign_store": "it belongs to another application and is left untouched: give the path of another file",
     "row_security": "the setting memory.store.postgres.rowSecurity, the role and the tables have to agree",
     "closed": "open the store again: its runtime was closed",
-    "wrong_loop": "a store belongs to the event loop that opened it: open one in each loop, or give the layer to "
-    "ThreadRuntime(layer), whose effects run for every loop and thread",
+    "wrong_loop": "a store belongs to the event loop that opened it: open one in each loop, or use one "
+    "ThreadRuntime(layer), whose `await runtime.run(effect)` works in every loop and thread",
     "forked": "the locks and the connections of the parent process are not valid in a child process that was forked",
     "key_reused": "the key belongs to another request: repeat that request, or use a new key",
     "outcome_unknown": "the write may or may not have happened; repeating it with the same ids is safe",

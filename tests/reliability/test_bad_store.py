@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -26,10 +27,11 @@ from chatmemory import (
     RepositoryError,
     Success,
 )
+from chatmemory.effect import SuspendedError
 from chatmemory.errors import AddError, ReadError
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers import forked
+from chatmemory_layers import forked, stacks
 from chatmemory_layers.stacks.past_chats import indexing
 from tests.for_each import for_each
 from tests.forked import run_forked
@@ -235,6 +237,16 @@ def test_a_file_needs_asyncio_and_says_so_on_trio(tmp_path: Path) -> None:
     with pytest.raises(EffectFailed) as failed:
         trio.run(open_it)
     assert failed.value.error == RepositoryError("open the store", "wrong_loop", "aiosqlite needs asyncio")
+
+
+async def test_a_plain_with_in_a_coroutine_is_refused_before_a_thread_begins(tmp_path: Path) -> None:
+    threads = threading.active_count()
+    with (
+        pytest.raises(SuspendedError, match="async with"),
+        ManagedRuntime(stacks.embedded(tmp_path / "chat.db")),
+    ):
+        pass
+    assert threading.active_count() == threads
 
 
 @pytest.mark.parametrize("what_happens", ["deleted", "moved", "replaced"])

@@ -138,6 +138,10 @@ async def test_a_user_message_larger_than_the_budget_is_a_failure(conversations:
     )
     instructed = await service.build(USER, "c", "12345", instructions=Instructions(system="be"))
     assert "5 tokens with 2 of instructions are more than 5" in str(instructed.failure())
+    wordy = await service.build(USER, "c", "1", instructions=Instructions(system="be brief"))
+    assert "more than 5: shorten them, or raise memory.context.tokens @ $.instructions" in str(
+        wordy.failure()
+    )
 
 
 async def test_the_oldest_messages_fall_before_any_memory(conversations: ChatMemory) -> None:

@@ -48,6 +48,7 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
     except RuntimeError as error:  # trio
         refusal = RepositoryError("open the store", "wrong_loop", "aiosqlite needs asyncio", cause=error)
         raise EffectFailed(refusal) from error
+    await asyncio.sleep(0)  # ends here, before there is a thread, where nothing may wait: in a plain `with`
     try:
         writer = await WorkerConnection.opened(partial(connect_writer, settings))
         try:
