@@ -1,5 +1,6 @@
 """A backend of one's own: a folder with one file of whole conversations, which every change replaces."""
 
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +33,10 @@ class FolderRepository:
             answer = work(self.kept)
             beside = self.path.with_suffix(".new")
             try:
-                beside.write_bytes(pickle.dumps(self.kept))
+                with beside.open("wb") as file:
+                    file.write(pickle.dumps(self.kept))
+                    file.flush()
+                    os.fsync(file.fileno())  # an answer promises that it outlives a loss of power
                 beside.replace(self.path)
             except OSError:
                 self.kept = self.stored()  # as if nobody had asked

@@ -1,5 +1,6 @@
 """The page has a name for whatever ships, and its modules are linked where each statement is understood."""
 
+import json
 import re
 from graphlib import CycleError
 from importlib.metadata import entry_points
@@ -8,6 +9,8 @@ from typing import Final, get_args, get_type_hints
 
 import pytest
 
+from chatmemory.context.context_preview import ContextPreview
+from chatmemory.programs.commands.options import STRATEGIES
 from chatmemory.programs.http.page_files import UnknownStatementError, linked
 from chatmemory.settings.memory_settings import (
     ExtractionSettings,
@@ -40,6 +43,16 @@ def test_every_choice_that_the_settings_view_shows_has_words() -> None:
         wanted = {word.format(choice) for choice in get_args(get_type_hints(settings)[name])}
         assert len(wanted) > 1
         assert wanted - named == set()
+
+
+def test_every_strategy_can_be_tried_at_a_terminal_and_on_the_page() -> None:
+    names = get_args(get_type_hints(StrategySettings)["type"])
+    (tried, _) = get_args(get_type_hints(ContextPreview)["strategy"])
+    trial = (PAGE / "model_view/trial.js").read_text(encoding="utf-8")
+    words = (PAGE / "words/model_view.js").read_text(encoding="utf-8")
+    assert get_args(tried) == STRATEGIES == names
+    assert f"const STRATEGIES = {json.dumps(names)};" in trial
+    assert set(re.findall(r"^  strategy_(\w+): \[", words, re.MULTILINE)) == set(names)
 
 
 ENTRY = "/page/app.js"
