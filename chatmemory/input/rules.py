@@ -3,16 +3,22 @@
 Each function returns problems with their paths instead of raising, so that a caller learns of all of them at once.
 ``clean_text`` replaces the characters that cannot be stored.
 A cursor (``cursor_of``, ``read_cursor``) is the place of the last entry of a page as text, which a caller sends back.
+The errors are imported when there is a problem: a recall of past chats must be fast.
 """
+
+from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from chatmemory.effect import Do
-from chatmemory.errors import DataValidationError, Problem
+from chatmemory import errors
+
+if TYPE_CHECKING:
+    from chatmemory.effect import Do
+    from chatmemory.errors import DataValidationError, Problem
 
 MAX_ID_CHARACTERS: Final = 512
 MAX_CONTENT_CHARACTERS: Final = 16 * 1024 * 1024  # a quarter of what the tightest backend could store
@@ -31,7 +37,7 @@ CURE_OF_TEXT: Final = "clean_text() replaces it"
 def refuse(do: Do[DataValidationError], *problems: Sequence[Problem]) -> None:
     """Fail with all problems, if there are any."""
     if any(problems):
-        do.fail(DataValidationError(tuple(problem for some in problems for problem in some)))
+        do.fail(errors.DataValidationError(tuple(problem for some in problems for problem in some)))
 
 
 def clean_text(text: str) -> str:
@@ -53,6 +59,11 @@ def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) 
     return f"{name} at character {found.start()}: {CURE_OF_TEXT}"
 
 
+def flag_problem(value: object) -> str | None:
+    """Return why *value* is not a bool; None when it is."""
+    return None if isinstance(value, bool) else f"expected True or False, not {value!r}"
+
+
 def id_problem(text: object) -> str | None:
     """Return why *text* cannot be an id; None when it can."""
     return (
@@ -64,12 +75,22 @@ def id_problem(text: object) -> str | None:
 
 def problem_at(path: str, problem: str | None) -> list[Problem]:
     """Return *problem* at *path* as a list; an empty list for None."""
-    return [] if problem is None else [Problem(path, problem)]
+    return [] if problem is None else [errors.Problem(path, problem)]
 
 
 def text_problems(path: str, text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) -> list[Problem]:
     """Return the problem of a text argument, if any."""
     return problem_at(path, text_problem(text, max_characters=max_characters))
+
+
+def any_text_problems(path: str, text: object) -> list[Problem]:
+    """Return the problem of an argument that may be any text, because it is only compared and never stored."""
+    return problem_at(path, None if isinstance(text, str) else f"expected text, not {type(text).__name__}")
+
+
+def flag_problems(path: str, value: object) -> list[Problem]:
+    """Return the problem of an argument that must be a bool, if any."""
+    return problem_at(path, flag_problem(value))
 
 
 def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Problem]:
@@ -82,7 +103,7 @@ def sequence_problems(
 ) -> list[Problem]:
     """Return why *given* is not a sequence, or the problems of its members."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        return [Problem(path, f"expected a sequence, not {type(given).__name__}")]
+        return [errors.Problem(path, f"expected a sequence, not {type(given).__name__}")]
     return [
         problem
         for index, member in enumerate(cast("Sequence[object]", given))
@@ -107,7 +128,15 @@ def limit_problems(path: str, limit: object, *, least: int = 0, most: int = MAX_
     """Return the problem of a limit argument: an integer from *least* to *most*."""
     if isinstance(limit, int) and not isinstance(limit, bool) and least <= limit <= most:
         return []
-    return [Problem(path, f"expected an integer from {least} to {most}, not {limit!r}")]
+    return [errors.Problem(path, f"expected an integer from {least} to {most}, not {limit!r}")]
+
+
+def integer_problems(path: str, number: object, *, least: int | None = None) -> list[Problem]:
+    """Return the problem of an argument that must be an integer; *least*: the smallest one, None: any."""
+    if isinstance(number, int) and not isinstance(number, bool) and (least is None or number >= least):
+        return []
+    bound = "" if least is None else f" of at least {least}"
+    return [errors.Problem(path, f"expected an integer{bound}, not {number!r}")]
 
 
 def instant_problem(instant: object) -> str | None:
@@ -134,7 +163,7 @@ def metadata_problems(path: str, metadata: object) -> list[Problem]:
     It uses no recursion, because deeply nested metadata would exhaust the stack.
     """
     if not isinstance(metadata, Mapping):
-        return [Problem(path, f"expected a JSON object, not {type(metadata).__name__}")]
+        return [errors.Problem(path, f"expected a JSON object, not {type(metadata).__name__}")]
     problems: list[Problem] = []
     waiting: list[tuple[str, object, int]] = [(path, metadata, 0)]
     while waiting:
@@ -142,12 +171,12 @@ def metadata_problems(path: str, metadata: object) -> list[Problem]:
         if isinstance(value, Mapping | list | tuple):
             container = cast("Mapping[object, object] | Sequence[object]", value)
             if depth >= MAX_METADATA_DEPTH:
-                problems.append(Problem(path, f"nested deeper than {MAX_METADATA_DEPTH} levels"))
+                problems.append(errors.Problem(path, f"nested deeper than {MAX_METADATA_DEPTH} levels"))
                 break
             members = _members(here, container, problems)
             waiting.extend((place, member, depth + 1) for place, member in members)
         elif (problem := _scalar_problem(value)) is not None:
-            problems.append(Problem(here, problem))
+            problems.append(errors.Problem(here, problem))
     return problems
 
 
@@ -160,7 +189,7 @@ def _members(
     for key, member in container.items():
         problem = text_problem(key)
         if problem is not None:
-            problems.append(Problem(path, f"key {key!r}: {problem}"))
+            problems.append(errors.Problem(path, f"key {key!r}: {problem}"))
         else:
             members.append((f"{path}.{key}", member))
     return members
@@ -213,5 +242,5 @@ def read_cursor(cursor: object) -> tuple[Place | None, list[Problem]]:
     except ValueError:
         instant = None
     if instant is None or instant_problem(instant) is not None or id_problem(id_) is not None:
-        return None, [Problem("$.after", NOT_A_CURSOR)]
+        return None, [errors.Problem("$.after", NOT_A_CURSOR)]
     return (instant, id_), []

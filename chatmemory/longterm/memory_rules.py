@@ -14,6 +14,8 @@ from chatmemory.input.choices import Unchanged
 from chatmemory.input.rules import (
     MAX_ID_CHARACTERS,
     choice_problem,
+    flag_problem,
+    flag_problems,
     id_problem,
     id_problems,
     instant_problem,
@@ -70,7 +72,7 @@ def memory_problems(path: str, memory: object) -> list[Problem]:
         ("role", choice_problem(memory.role, MemoryRole)),
         ("session_id", None if memory.session_id is None else id_problem(memory.session_id)),
         ("memory_type", choice_problem(memory.memory_type, MemoryType, or_none=True)),
-        ("pinned", _flag_problem(memory.pinned)),
+        ("pinned", flag_problem(memory.pinned)),
         ("attribute", None if memory.attribute is None else id_problem(memory.attribute)),
         ("created_at", None if memory.created_at is None else instant_problem(memory.created_at)),
     ]
@@ -136,11 +138,6 @@ def contained_problems(path: str, text: object) -> list[Problem]:
     return problem_at(path, text_problem(text, max_characters=MAX_CONTAINED_CHARACTERS))
 
 
-def flag_problems(path: str, value: object) -> list[Problem]:
-    """Return the problem of an argument that must be a bool, if any."""
-    return problem_at(path, _flag_problem(value))
-
-
 def ids_problems(path: str, ids: object) -> list[Problem]:
     """Return every broken rule of a sequence of ids."""
     return sequence_problems(path, ids, id_problems)
@@ -173,10 +170,6 @@ def tags_problems(path: str, tags: object) -> list[Problem]:
     if not problems and len(set(given)) < len(given):
         problems.append(Problem(path, "a tag is given twice: remove one of them"))
     return problems
-
-
-def _flag_problem(value: object) -> str | None:
-    return None if isinstance(value, bool) else f"expected True or False, not {value!r}"
 
 
 def _content_problem(content: object) -> str | None:

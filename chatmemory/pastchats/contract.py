@@ -50,7 +50,7 @@ class PastChats(Protocol):
         Args:
             query: any text.
             which: search only these turns; all of them by default.
-            limit: the largest number of hits, 1 or more.
+            limit: the largest number of hits, 1 or more; above 200 it counts as 200.
             mode: ``hybrid``: by words and by vectors.  ``lexical``: by words only.
 
         Returns:
@@ -105,7 +105,7 @@ class PastChats(Protocol):
 
         Args:
             which: list only conversations with such turns; all of them by default.
-            limit: the largest number of conversations on the page, 1 or more.
+            limit: the largest number of conversations on the page, 1 or more; above 200 it counts as 200.
             after: the ``next`` of the page before this one; None: the first page.
 
         Returns:
@@ -122,8 +122,8 @@ class PastChats(Protocol):
         Args:
             conversation: the id of the conversation.
             newer_than: the number of the last turn of the page before this one; -1: begin with the first turn.
-            limit: the usual number of turns on the page, 1 or more.  Turns with the same number stay together, so a
-                page may hold a few more.
+            limit: the usual number of turns on the page, 1 or more; above 1000 it counts as 1000.  Turns with the same
+                number stay together, so a page may hold a few more.
 
         Fails with:
             PromptNotFoundError: nothing is indexed from this conversation.

@@ -63,16 +63,6 @@ class PromptFilter:
     since: datetime | None = None
     until: datetime | None = None
 
-    @property
-    def problems(self) -> dict[str, str]:
-        """What is wrong with each field of a request's ``which``, by its path; empty when nothing is."""
-        instants = {"$.which.since": self.since, "$.which.until": self.until}
-        return {
-            path: "must know its time zone"
-            for path, instant in instants.items()
-            if instant is not None and instant.tzinfo is None
-        }
-
 
 CLOCK_SKEW: Final = timedelta(minutes=5)
 """How far the clocks of two machines may differ.  A turn that is dated later than that from now is never the newest."""

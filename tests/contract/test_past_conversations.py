@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve, frozen
@@ -308,18 +309,35 @@ def test_a_running_session_and_its_subagents_are_not_told_what_they_know(found: 
 
 def test_arguments_that_make_no_sense_are_refused(found: Past) -> None:
     naive = PromptFilter(since=datetime(2026, 1, 1))  # noqa: DTZ001  what is refused
-    for refused in (
-        found.chats.recall("x", limit=0),
-        found.chats.recall("x", tokens=0),
-        found.chats.search("x", limit=-1),
-        found.chats.search("x", which=naive),
-        found.chats.export(naive, to=print),
-        found.indexed.live.forget(naive),
-        found.indexed.live.forget(),
+    fields: dict[str, Any] = {"projects": "shop", "roles": ("usr",), "formats": (1,), "conversations": None}
+    of_fields = [f"which.{place}" for place in ("projects", "roles[0]", "formats[0]", "conversations")]
+    chats: Any = found.chats  # its types would not let a caller do this
+    index: Any = found.indexed.live
+    for refused, paths in (
+        (chats.search(None, limit=1.5, which="shop", mode="semantic"), ["query", "limit", "which", "mode"]),
+        (chats.search("x", which=PromptFilter(**fields)), of_fields),
+        (chats.recall(5, limit="5", tokens="5"), ["query", "limit", "tokens"]),
+        (chats.recall("x", limit=0, tokens=0), ["limit", "tokens"]),
+        (chats.recall("x", which=None, without="a.db", with_undone=1), ["which", "without", "with_undone"]),
+        (chats.show(None, before="3", after=1.5), ["source", "before", "after"]),
+        (chats.conversations(None, limit=True, after=5), ["limit", "which", "after"]),
+        (chats.turns(None, newer_than=None, limit=0), ["conversation", "newer_than", "limit"]),
+        (chats.export(naive, to=print), ["which.since"]),
+        (index.forget(naive), ["which.since"]),
+        (index.forget(sources="a.db", is_dry_run=None), ["sources", "is_dry_run"]),
+        (index.prune(is_dry_run=None), ["is_dry_run"]),
+        (index.forget(), [""]),
     ):
-        outcome = found.runtime.run_sync(refused)
-        assert isinstance(outcome, Failure)
-        assert isinstance(outcome.failure(), DataValidationError)
+        error = found.runtime.run_sync(refused).failure()
+        assert isinstance(error, DataValidationError)
+        assert [problem.path for problem in error.problems] == [f"$.{path}".rstrip(".") for path in paths]
+
+
+def test_the_largest_numbers_are_taken(found: Past) -> None:
+    source, many = "claude_code:locked", 10**40
+    assert found.show(f"{source}#1", before=many, after=many) == found.show(source)
+    assert found.recall("webhook retries", limit=many, tokens=many).exchanges
+    assert found.runtime.run_sync(found.chats.search("webhook", limit=many)).unwrap().hits
 
 
 def test_a_source_shows_the_turns_around_it(found: Past) -> None:

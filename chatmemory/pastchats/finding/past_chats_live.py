@@ -14,7 +14,17 @@ from chatmemory.effect import Do, Effect, Layer
 from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.query_embedder import QueryEmbedderTag
-from chatmemory.pastchats.contract import PastChats, PastChatsService
+from chatmemory.input.rules import (
+    MAX_LIMIT,
+    NOT_A_CURSOR,
+    any_text_problems,
+    choice_problems,
+    flag_problems,
+    integer_problems,
+    problem_at,
+    refuse,
+)
+from chatmemory.pastchats.contract import PastChats, PastChatsService, SearchMode
 from chatmemory.pastchats.finding.evidence import is_about
 from chatmemory.pastchats.finding.exchanges import TURNS_AFTER, TURNS_BEFORE, exchange_of, merged
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptRankerTag
@@ -23,15 +33,15 @@ from chatmemory.pastchats.finding.recall_block import recall_block
 from chatmemory.pastchats.finding.search import PromptSearching, service_error
 from chatmemory.pastchats.prompt import EVERYTHING, is_undone
 from chatmemory.pastchats.prompt_repository import PromptRepositoryTag
+from chatmemory.pastchats.prompt_rules import filter_problems, names_problems
 from chatmemory.settings.past_chats_settings import PastChatsSettingsTag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from chatmemory.conversation.token_counter import TokenCounter
-    from chatmemory.errors import DataValidationError, PastChatsError
+    from chatmemory.errors import PastChatsError
     from chatmemory.input.json_value import JsonObject
-    from chatmemory.pastchats.contract import SearchMode
     from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptSearchResult
     from chatmemory.pastchats.indexing import record_import
     from chatmemory.pastchats.past_chats import (
@@ -90,7 +100,13 @@ class PastChatsLive(PastChats):
         limit: int = 10,
         mode: SearchMode = "hybrid",
     ) -> PromptSearchResult:
-        await do(_checked(which, limit=limit))
+        refuse(
+            do,
+            any_text_problems("$.query", query),
+            integer_problems("$.limit", limit, least=1),
+            filter_problems(which),
+            choice_problems("$.mode", mode, SearchMode),
+        )
         return await do(self._searching.search(query, which=which, limit=min(limit, MOST_HITS), mode=mode))
 
     @Effect.gen
@@ -111,7 +127,15 @@ class PastChatsLive(PastChats):
             return (not with_undone and is_undone(prompt)) or _is_named(prompt, without)
 
         budget = self._recall_tokens if tokens is None else tokens
-        await do(_checked(which, limit=limit, tokens=budget))
+        refuse(
+            do,
+            any_text_problems("$.query", query),
+            integer_problems("$.limit", limit, least=1),
+            integer_problems("$.tokens", budget, least=1),
+            filter_problems(which),
+            names_problems("$.without", without),
+            flag_problems("$.with_undone", with_undone),
+        )
         wanted = min(limit * HITS_PER_EXCHANGE, MOST_HITS)
         searched = self._searching.search(query, which=which, limit=wanted, is_left_out=is_left_out)
         found = await do(searched)
@@ -162,12 +186,20 @@ class PastChatsLive(PastChats):
     async def show(
         self, do: Do[PastChatsError], source: str, /, *, before: int = 3, after: int = 3
     ) -> tuple[Prompt, ...]:
+        refuse(
+            do,
+            any_text_problems("$.source", source),
+            integer_problems("$.before", before),
+            integer_problems("$.after", after),
+        )
         place, _, number = source.rpartition("#")
         if place and number.isascii() and number.isdigit() and len(number) < len(str(2**63)):
             turns = self._repository.turns(place, turn_index=int(number), limit=MOST_PLACES)
             shown: dict[int, Prompt] = {}
             for prompt in await do(turns.alt(service_error)):
-                around = self._repository.around(prompt, before=max(before, 0), after=max(after, 0))
+                around = self._repository.around(
+                    prompt, before=min(max(before, 0), MAX_LIMIT), after=min(max(after, 0), MAX_LIMIT)
+                )
                 shown |= {turn.id: turn for turn in await do(around.alt(service_error))}
             if shown:
                 return tuple(shown.values())
@@ -186,7 +218,12 @@ class PastChatsLive(PastChats):
         limit: int = 50,
         after: str | None = None,
     ) -> PastConversationPage:
-        await do(_checked(which, limit=limit, after=after))
+        refuse(
+            do,
+            integer_problems("$.limit", limit, least=1),
+            filter_problems(which),
+            problem_at("$.after", _cursor_problem(after)),
+        )
         most = min(limit, MOST_CONVERSATIONS)
         return await do(self._repository.conversations(which, limit=most, after=after).alt(service_error))
 
@@ -194,7 +231,12 @@ class PastChatsLive(PastChats):
     async def turns(
         self, do: Do[PastChatsError], conversation: str, /, *, newer_than: int = -1, limit: int = 100
     ) -> PastTurnPage:
-        await do(_checked(EVERYTHING, limit=limit))
+        refuse(
+            do,
+            any_text_problems("$.conversation", conversation),
+            integer_problems("$.newer_than", newer_than),
+            integer_problems("$.limit", limit, least=1),
+        )
         asked = self._repository.conversation_turns(
             conversation, newer_than=newer_than, limit=min(limit, MOST_TURNS)
         )
@@ -209,10 +251,17 @@ class PastChatsLive(PastChats):
     def check(self) -> Effect[tuple[Finding, ...], PastChatsError]:
         return self._repository.check(self._model).alt(service_error)
 
-    def export(
-        self, which: PromptFilter = EVERYTHING, /, *, to: Callable[[JsonObject], None]
-    ) -> Effect[int, PastChatsError]:
-        return _checked(which, limit=1).bind(lambda _: record_import.exported(self._repository, which, to))
+    @Effect.gen
+    async def export(
+        self,
+        do: Do[PastChatsError],
+        which: PromptFilter = EVERYTHING,
+        /,
+        *,
+        to: Callable[[JsonObject], None],
+    ) -> int:
+        refuse(do, filter_problems(which))
+        return await do(record_import.exported(self._repository, which, to))
 
 
 def _is_told(prompt: Prompt, exchange: Exchange) -> bool:
@@ -234,27 +283,12 @@ def _is_named(prompt: Prompt, names: Sequence[str]) -> bool:
     )
 
 
-def _is_cursor(text: str | None) -> bool:
+def _cursor_problem(text: object) -> str | None:
     if text is None:
-        return True
+        return None
     from chatmemory.pastchats.past_chats import read_cursor
 
-    return read_cursor(text) is not None
-
-
-def _checked(
-    which: PromptFilter, *, limit: int, tokens: int = 1, after: str | None = None
-) -> Effect[None, DataValidationError]:
-    problems = {
-        "$.limit": "at least 1" if limit < 1 else "",
-        "$.tokens": "at least 1" if tokens < 1 else "",
-        **which.problems,
-        "$.after": "" if _is_cursor(after) else "not a cursor: give the value of next from an earlier page",
-    }
-    if not any(problems.values()):
-        return Effect.succeed(None)
-    broken = tuple(errors.Problem(path, message) for path, message in problems.items() if message)
-    return Effect.fail(errors.DataValidationError(broken))
+    return NOT_A_CURSOR if not isinstance(text, str) or read_cursor(text) is None else None
 
 
 Requirements: TypeAlias = (

@@ -14,6 +14,7 @@ from chatmemory.effect.lazy import np
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
+from chatmemory.input.rules import flag_problems, problem_at, refuse
 from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
@@ -25,10 +26,13 @@ from chatmemory.pastchats.indexing.turn_embedding import BATCH_TEXTS, NO_MODEL, 
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
 from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag
+from chatmemory.pastchats.prompt_rules import filter_problems, names_problems
 from chatmemory.pastchats.redaction.redaction import Redaction
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 
 PROBE: Final = "dimension"  # any word: only an answer shows the dimensions of an embedder
+
+NOTHING_TO_FORGET: Final = "say what is to be forgotten: a source, a project, a conversation, a time ..."
 
 
 @final
@@ -135,23 +139,31 @@ class PastChatsIndexLive(PastChatsIndex):
     def reindex(self) -> Effect[int, PastChatsError]:
         return self.repository.reindex_words().alt(GenericMemoryError)
 
-    def forget(
+    @Effect.gen
+    async def forget(
         self,
+        do: Do[PastChatsError],
         which: PromptFilter = EVERYTHING,
         /,
         *,
         sources: Sequence[str] = (),
         is_dry_run: bool = False,
-    ) -> Effect[int, PastChatsError]:
-        problems = which.problems
-        if which == EVERYTHING and not sources:
-            problems["$"] = "say what is to be forgotten: a source, a project, a conversation, a time ..."
-        if problems:
-            return Effect.fail(DataValidationError(tuple([Problem(*each) for each in problems.items()])))
-        return self.repository.forget(which, sources=sources, is_dry_run=is_dry_run).alt(GenericMemoryError)
+    ) -> int:
+        is_unlimited = which == EVERYTHING and not sources
+        refuse(
+            do,
+            filter_problems(which),
+            names_problems("$.sources", sources),
+            flag_problems("$.is_dry_run", is_dry_run),
+            problem_at("$", NOTHING_TO_FORGET if is_unlimited else None),
+        )
+        forgotten = self.repository.forget(which, sources=sources, is_dry_run=is_dry_run)
+        return await do(forgotten.alt(GenericMemoryError))
 
-    def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
-        return self.repository.prune(is_dry_run=is_dry_run).alt(GenericMemoryError)
+    @Effect.gen
+    async def prune(self, do: Do[PastChatsError], *, is_dry_run: bool = False) -> int:
+        refuse(do, flag_problems("$.is_dry_run", is_dry_run))
+        return await do(self.repository.prune(is_dry_run=is_dry_run).alt(GenericMemoryError))
 
 
 def _loaded(
