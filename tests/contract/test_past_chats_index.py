@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -49,6 +50,26 @@ def test_a_session_becomes_rows_in_its_order_and_is_not_read_or_written_again_un
     assert past.everything() == before
     assert past.index().turns == SourceChanges(new=1, unchanged=2)
     assert past.rows() == [ASKED, ANSWERED, CHINESE]
+
+
+def test_a_request_of_a_wrong_type_is_refused_and_reads_nothing(past: Indexed) -> None:
+    path = past.write("s1.jsonl", ASKED, ANSWERED)
+    index: Any = past.live.index  # its types would not let a caller do this
+    for request, problem_path in (
+        ({"inputs": str(path)}, "$.inputs"),  # the comma of a tuple was forgotten
+        ({"inputs": (path, 5)}, "$.inputs[1]"),
+        ({"format": 1}, "$.format"),
+        ({"roles": ("usr",)}, "$.roles[0]"),
+        ({"kinds": "typed"}, "$.kinds"),
+        ({"kinds": frozenset({"typed", "said"})}, "$.kinds[0]"),
+        ({"exclude": "*.md"}, "$.exclude"),
+        ({"is_dry_run": None}, "$.is_dry_run"),
+    ):
+        error = past.run(index(IndexRequest(**request))).failure()
+        assert isinstance(error, DataValidationError)
+        assert [problem.path for problem in error.problems] == [problem_path]
+    assert isinstance(past.run(index(str(path))).failure(), DataValidationError)
+    assert past.rows() == []
 
 
 def test_a_turn_inserted_between_others_is_the_only_new_row(past: Indexed) -> None:

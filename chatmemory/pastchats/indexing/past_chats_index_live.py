@@ -4,8 +4,9 @@
 command can run them without an event loop.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Never, TypeAlias, final
+import os
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Final, Never, TypeAlias, cast, final
 
 from attrs import frozen
 
@@ -14,7 +15,14 @@ from chatmemory.effect.lazy import np
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.embedding.embedder import Embedder, EmbedderTag
 from chatmemory.errors import DataValidationError, GenericMemoryError, PastChatsError, Problem
-from chatmemory.input.rules import flag_problems, problem_at, refuse
+from chatmemory.input.rules import (
+    any_text_problems,
+    choice_problems,
+    flag_problems,
+    problem_at,
+    refuse,
+    sequence_problems,
+)
 from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
@@ -24,9 +32,9 @@ from chatmemory.pastchats.indexing.record_import import RecordImport
 from chatmemory.pastchats.indexing.turn_drafting import source_options
 from chatmemory.pastchats.indexing.turn_embedding import BATCH_TEXTS, NO_MODEL, TurnEmbedding
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
-from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
+from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter, TurnKind
 from chatmemory.pastchats.prompt_repository import PromptRepository, PromptRepositoryTag
-from chatmemory.pastchats.prompt_rules import filter_problems, names_problems
+from chatmemory.pastchats.prompt_rules import filter_problems, names_problems, roles_problems
 from chatmemory.pastchats.redaction.redaction import Redaction
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 
@@ -70,6 +78,7 @@ class PastChatsIndexLive(PastChatsIndex):
         *,
         on_progress: Callable[[IndexProgress], None] = lambda _: None,
     ) -> IndexReport:
+        refuse(do, _request_problems(request))
         started_at, started = self.clock.now(), self.clock.monotonic()
         known = await do(_loaded(self.formats))
         named = await do(_named(request.format, known))
@@ -164,6 +173,31 @@ class PastChatsIndexLive(PastChatsIndex):
     async def prune(self, do: Do[PastChatsError], *, is_dry_run: bool = False) -> int:
         refuse(do, flag_problems("$.is_dry_run", is_dry_run))
         return await do(self.repository.prune(is_dry_run=is_dry_run).alt(GenericMemoryError))
+
+
+def _request_problems(request: object) -> list[Problem]:
+    if not isinstance(request, IndexRequest):
+        return [Problem("$", f"expected IndexRequest, not {type(request).__name__}")]
+    return [
+        *sequence_problems("$.inputs", request.inputs, _path_problems),
+        *([] if request.format is None else any_text_problems("$.format", request.format)),
+        *roles_problems("$.roles", request.roles),
+        *_kinds_problems(request.kinds),
+        *names_problems("$.exclude", request.exclude),
+        *flag_problems("$.is_dry_run", request.is_dry_run),
+        *flag_problems("$.rereads_all", request.rereads_all),
+        *flag_problems("$.names_files", request.names_files),
+    ]
+
+
+def _path_problems(path: str, given: object) -> list[Problem]:
+    return [] if isinstance(given, os.PathLike) else any_text_problems(path, given)
+
+
+def _kinds_problems(kinds: object) -> list[Problem]:
+    is_set = isinstance(kinds, frozenset | set)
+    listed = sorted(cast("Collection[object]", kinds), key=str) if is_set else kinds
+    return sequence_problems("$.kinds", listed, lambda path, kind: choice_problems(path, kind, TurnKind))
 
 
 def _loaded(
