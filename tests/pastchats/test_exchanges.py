@@ -164,6 +164,7 @@ the test is still red | Now login is broken | didn't fix the leak | that made th
 it compiles but panics at runtime | you removed the wrong function | 改完之后启动不了了 | 还是同样的报错
 这样不行，会丢数据 | 没反应 | 页面变成空白了 | 不是这个问题 | 越改越慢了 | 编译报错：找不到符号
 试过了，不管用 | 又崩了 | 你改错文件了 | 依然是乱码 | 测试还是挂 | 上线之后出问题了，回滚了
+Great, now nothing works. | Great, now the page is completely blank | great, now it crashes | 太好了，现在又崩了
 """
 WORKED = r"""
 works now | it works! | thanks, that fixed it | Perfect | great, thanks | that did it | all tests pass now
@@ -175,6 +176,8 @@ That solved it | tests are green | it builds now | works like a charm | yes that
 Deployed, no errors since yesterday | much faster now, thanks | fixed, you can close it | 可以了
 测试都过了 | 果然是这个原因，改好了 | 部署成功，没有问题 | 太棒了 | 好用，谢谢 | 问题解决 | 已经正常了
 这下快了很多 | 不卡了 | OK 了
+Perfect, thanks! One more thing: now log it, but not the body | 太棒了，不但快了，而且省内存 | Works now, but slow
+Perfect, the test fails without the fix | Great, now add a test that fails
 """
 NEITHER = r"""
 What should happen when it fails? | If the job fails, retry it | No problem | no worries, take your time
@@ -214,6 +217,9 @@ now add the missing tests | Is the bug gone in 3.12? | make the build green | �
 登录失败三次后锁定账号 | 现在能不能支持导出？ | 又要支持 PostgreSQL 又要支持 SQLite | 还是改成同步的吧
 不管用哪个库都行 | 没有反应式框架，就用原生的 | 为什么不对外开放这个接口 | 好了之后告诉我
 可以了解一下这个库吗
+nice try, but the app won't start | Thanks, but the server keeps crashing | thanks for trying, the build is red
+Perfect, except that every test is red now | Great! But the header is missing | If nothing works, call me
+nothing works without a token, so ask for one | 谢谢，但是服务器一直崩溃 | 完美，除了登录页面全红了 | 太好了，可是页面打不开
 """
 
 

@@ -114,10 +114,13 @@ FAILED: Final[Patterns] = (
             rf"|{_IT} (?:now )?(?:gives|gave) me\b"
         ),
     ),
-    (("nothing ",), r"(?:^|\b(?:and|but|then) )nothing (?:happens|happened|changes|changed)\b"),
+    (
+        ("nothing ",),
+        r"(?:^|\b(?:and|but|then|now) )nothing (?:happens|happened|changes|changed|works(?= now| any ?more| at all|[.,!]|$))\b",
+    ),
     (
         ("broken", "gone", "missing", "blank", "empty", "red", "down"),
-        r"^(?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:broken|gone|missing|blank|empty|red|down)\b",
+        r"^(?:\w+, )?(?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:\w+ly )?(?:broken|gone|missing|blank|empty|red|down)\b",
     ),
     (
         (
@@ -227,18 +230,12 @@ WORKED: Final[Patterns] = (
         r"\b(?:is|are|it's) (?:now )?(?:working|fixed|solved|green|passing)\b|\ball (?:tests )?(?:pass|green)\b",
     ),
     (("no more", "no longer"), r"\bno (?:more|longer) (?:\w+ )?(?:errors?|fail|failing|crash|hang|warnings?|problem)"),
-    (
-        ("perfect", "great", "awesome", "excellent", "brilliant", "nice", "lovely", "wonderful", "fantastic", "lgtm", "thank",
-         "thx", "cheers"),
-        (r"^(?:ok,? |yes,? |yay,? )?(?:perfect|great|awesome|excellent|brilliant|nice|lovely|wonderful|fantastic|lgtm|thanks"
-        r"|thank you|thx|cheers)\b"),
-    ),
 )  # fmt: skip
 WORKED_CHINESE: Final[Patterns] = (
     (
         ("了", "管用", "有效"),
         (
-            r"(?<![还還没沒不])(?:好了|可以了(?!解)|解决了|解決了|搞定|成功了|没问题了|沒問題了|能用了|正常了|行了|通过了|修好了|跑通了|管用|有效)"
+            r"(?<![还還没沒不])(?:(?<!太)好了|可以了(?!解)|解决了|解決了|搞定|成功了|没问题了|沒問題了|能用了|正常了|行了|通过了|修好了|跑通了|管用|有效)"
             r"(?![吗嗎么？?])"
         ),
     ),
@@ -256,9 +253,18 @@ WORKED_CHINESE: Final[Patterns] = (
     ),
     (("很多", "不少"), r"(?:快|好|稳定|少|小|流畅)了(?:很多|不少)"),
     (("了",), r"不(?:卡|慢|崩|超时|闪退|乱码|丢)了(?![吗么])|^ok ?了"),
-    (("棒", "好用", "果然是"), r"^(?:太棒|真棒|好用)|果然是这个(?:原因|问题)"),
-    (("完美", "太好了", "谢", "搞定"), r"完美|太好了|搞定|^(?:谢谢|多谢|感谢)"),
+    (("果然是", "搞定"), r"果然是这个(?:原因|问题)|搞定"),
 )
+PRAISE: Final[Patterns] = (
+    (
+        ("perfect", "great", "awesome", "excellent", "brilliant", "nice", "lovely", "wonderful", "fantastic", "lgtm", "thank",
+         "thx", "cheers"),
+        (r"^(?:ok,? |yes,? |yay,? )?(?:perfect|great|awesome|excellent|brilliant|nice|lovely|wonderful|fantastic|lgtm|thanks"
+        r"|thank you|thx|cheers)\b(?! (?:try|attempt|for (?:trying|nothing))\b)"),
+    ),
+    (("棒", "好用", "完美", "太好了", "谢"), r"^(?:太棒|真棒|好用|谢谢|多谢|感谢)|完美|太好了"),
+)  # fmt: skip
+"""Shows that the answer worked, unless the same sentence takes it back."""
 REPORTS: Final[Patterns] = (
     (("Traceback (most recent call last)",), r"Traceback \(most recent call last\)"),
     (("Error", "Exception"), r"^\s*(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception)(?::|\b.*\n\s+at )"),
@@ -280,7 +286,15 @@ UNSURE: Final = (
 WHENEVER: Final = r"(?:的?时候?|之后|以后|后|的话)"
 """Words right after a match that make it a condition."""
 
-BUT: Final = r"\b(?:but|however|although|though|except|still|unfortunately)\b|但|不过|可是|还是|還是|仍"
+_TURN: Final = r"\b(?:but|however|although|though|except|unfortunately)\b|(?<!不)但|不过|可是|除了"
+BUT: Final = rf"{_TURN}|\bstill\b|还是|還是|仍"
+_END: Final = r".!?\n。！？"
+TAKEN_BACK: Final = rf"[^{_END}]*(?:[{_END}]+\s*)?(?:{_TURN})"
+"""Right after praise: a word that takes it back, in the same sentence or at the beginning of the next one."""
+
+AND_NOW: Final = r"[,，]?\s?(?:and )?(?:now\b|现在)"
+"""Right after praise: with a failure behind it, the praise is not meant ("Great, now nothing works")."""
+
 ASKS_BACK: Final = r"[?？]\s*[\"'*_)）]*\s*$"
 TAG: Final = "user_query"  # the tag in which Cursor encloses the text of the user
 
@@ -321,6 +335,7 @@ def _verdict(text: str, asked_back: bool) -> Verdict | None:
     if not beginning.isascii():
         failed = _earlier(failed, _first(FAILED_CHINESE, beginning))
         worked = _earlier(worked, _first(WORKED_CHINESE, beginning))
+    worked = _earlier(worked, _praised(beginning, has_failed=failed is not None))
     if failed is not None and asked_back and re.search(REFUSAL, beginning[failed:]):
         failed = None  # "no" answers the assistant's question
     if failed is not None and worked is not None:
@@ -335,6 +350,15 @@ def _verdict(text: str, asked_back: bool) -> Verdict | None:
 
 def _earlier(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else min(one, other)
+
+
+def _praised(text: str, *, has_failed: bool) -> int | None:
+    """Return the first place of praise that is meant; *has_failed*: whether the text also tells a failure."""
+    taken_back = rf"{TAKEN_BACK}|{AND_NOW}" if has_failed else TAKEN_BACK
+    sure = (found for found in _places(PRAISE, text) if _is_sure(text, found))
+    return min(
+        (found.start() for found in sure if not re.match(taken_back, text[found.end() :])), default=None
+    )
 
 
 def _first(patterns: Patterns, text: str) -> int | None:
