@@ -1,11 +1,11 @@
 """What coding agents tell their hooks, and what is done about it."""
 
 import json
-import re
 
 from chatmemory.effect import Effect
 from chatmemory.errors import PastChatsError
 from chatmemory.pastchats.finding.prompt_hits import Exchange, PastRecall, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.recall_block import END
 from chatmemory.programs.pastchats.hooks import NoHook, PromptHook, StopHook, injected, prompt_hook, stop_hook
 from tests.for_each import for_each
 from tests.pastchats.test_exchanges import prompt
@@ -63,24 +63,26 @@ def test_bad_input_is_a_problem_and_no_exception(read: bytes) -> None:
 
 
 class Recalling:
-    """Past chats that find one exchange, or nothing."""
+    """Past chats that find one exchange, or nothing; a token has four characters."""
 
     def __init__(self, text: str, *, found: str | None) -> None:
         self.text, self.found = text, found
 
-    def recall(self, query: str, /, **asked: object) -> Effect[PastRecall, PastChatsError]:
+    def recall(self, query: str, /, *, tokens: int, **asked: object) -> Effect[PastRecall, PastChatsError]:
         assert query == PROMPT
-        assert asked == {"limit": 3, "tokens": 600, "without": ("s1",)}
+        assert asked == {"limit": 3, "without": ("s1",)}
+        text = self.text if len(self.text) <= 4 * tokens else f"{self.text[: 4 * tokens - len(END)]}{END}"
         turn = prompt(0, "user", self.found or "")
         hit = PromptHit(prompt=turn, score=1.0, signals=PromptSignals(lexical=0.5))
         exchanges = (Exchange(hit=hit, question=turn),) if self.found else ()
-        found = PastRecall(text=self.text, exchanges=exchanges, mode="hybrid", reason="", tokens=1)
+        size = -(-len(text) // 4)
+        found = PastRecall(text=text, exchanges=exchanges, mode="hybrid", reason="", tokens=size)
         return Effect.succeed(found)
 
 
-def answer(text: str, *, found: str | None = PROMPT) -> str:
+def answer(text: str, *, found: str | None = PROMPT, tokens: int = 600) -> str:
     hook = PromptHook(PROMPT, "UserPromptSubmit", ("s1",))
-    return injected(Recalling(text, found=found), hook, tokens=600).run_sync().unwrap()
+    return injected(Recalling(text, found=found), hook, tokens=tokens).run_sync().unwrap()
 
 
 def test_what_is_recalled_goes_before_the_model_as_far_as_an_agent_takes_it_whole() -> None:
@@ -88,6 +90,6 @@ def test_what_is_recalled_goes_before_the_model_as_far_as_an_agent_takes_it_whol
     assert json.loads(answer("# Memory Recall\n记得")) == {"hookSpecificOutput": told}
     assert answer("# Memory Recall\nNothing found", found=None) == ""
     assert answer("# Memory Recall\nDocker", found="make the docker image smaller and add a cache") == ""
-    text = json.loads(answer("line\n" * 5_000))["hookSpecificOutput"]["additionalContext"]
-    assert len(text) <= 10_000
-    assert re.fullmatch(r"(?:line\n)*line", text)
+    text = json.loads(answer("line\n" * 5_000, tokens=20_000))["hookSpecificOutput"]["additionalContext"]
+    assert 9_000 < len(text) <= 10_000
+    assert text.endswith(END)

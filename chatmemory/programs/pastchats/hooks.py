@@ -143,15 +143,17 @@ def stop_hook(payload: bytes) -> StopHook | NoHook:
 def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, PastChatsError]:
     """Return the output of the command: a recall for the prompt as JSON, or nothing without a relevant hit.
 
-    The user did not ask for this recall, so weak hits are left out.  It has *tokens* at most.
+    The user did not ask for this recall, so weak hits are left out.  It has *tokens* at most, and ``MOST_CHARACTERS``.
     """
     terms = prompt_terms(hook.prompt)
 
-    def answer(found: PastRecall) -> str:
+    def answer(found: PastRecall) -> Effect[str, PastChatsError]:
+        if len(found.text) > MOST_CHARACTERS:  # with fewer tokens the block is shorter, and still has its end
+            return injected(chats, hook, tokens=found.tokens * MOST_CHARACTERS // len(found.text))
         is_worth_it = any(is_worth_telling(exchange, terms, found.mode) for exchange in found.exchanges)
-        return _answer(hook, found.text) if is_worth_it else ""
+        return Effect.succeed(_answer(hook, found.text) if is_worth_it else "")
 
-    return chats.recall(hook.prompt, limit=MOST_ENTRIES, tokens=tokens, without=hook.running).map(answer)
+    return chats.recall(hook.prompt, limit=MOST_ENTRIES, tokens=tokens, without=hook.running).bind(answer)
 
 
 def captured(index: PastChatsIndex, hook: StopHook) -> Effect[IndexReport, PastChatsError]:
@@ -164,8 +166,6 @@ def captured(index: PastChatsIndex, hook: StopHook) -> Effect[IndexReport, PastC
 
 
 def _answer(hook: PromptHook, text: str) -> str:
-    if len(text) > MOST_CHARACTERS:
-        text = text[: text.rfind("\n", 0, MOST_CHARACTERS)]
     told = {"hookEventName": hook.event, "additionalContext": text}
     return json.dumps({"hookSpecificOutput": told}, ensure_ascii=False)
 
