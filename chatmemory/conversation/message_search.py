@@ -6,9 +6,11 @@ to continue from.
 """
 
 import re
+from bisect import bisect
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from itertools import accumulate
 from typing import Final, NamedTuple, final
 
 from attrs import frozen
@@ -279,7 +281,10 @@ _BEHIND: Final = MAX_LIMIT
 
 
 def _excerpt(content: str, words: Sequence[str]) -> str:
-    at = min((place for word in words if (place := content.lower().find(word)) >= 0), default=0)
+    folded = content.casefold()
+    at = min(folded.find(word) for word in words)
+    if len(folded) > len(content):  # one character may become several: "ß" becomes "ss"
+        at = bisect(list(accumulate(len(character.casefold()) for character in content[:at])), at)
     begin = max(0, at - BEFORE_MATCH)
     told = one_line(content[begin : begin + 4 * EXCERPT_CHARACTERS], EXCERPT_CHARACTERS)
     return f"... {told}" if begin else told

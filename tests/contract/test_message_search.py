@@ -56,6 +56,11 @@ async def test_messages_are_found_by_their_time_with_an_excerpt_around_the_word(
     assert "the needle is here" in hit.excerpt
     assert (hit.excerpt[:4], len(hit.excerpt) < 250) == ("... ", True)
     assert (hit.conversation_id, hit.role, hit.seq) == ("b", "user", 1)
+    await say(
+        memory, "c", f"{'İ' * 5000}in der Straße{' y' * 5000}"
+    )  # folded, "İ" and "ß" are two characters
+    [hit] = (await found(memory, "STRASSE")).hits
+    assert "in der Straße" in hit.excerpt
 
 
 async def walk(memory: ChatMemory, **asked: Any) -> list[str]:
