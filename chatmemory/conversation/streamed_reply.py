@@ -16,6 +16,7 @@ from chatmemory.effect.services.ids import IdsTag
 from chatmemory.errors import AddError, GenericMemoryError, RepositoryError
 from chatmemory.errors.service_errors import kind_of
 from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.rules import joined_surrogates
 
 E = TypeVar("E")
 R = TypeVar("R")
@@ -89,7 +90,7 @@ class _Reply:
 
     def store(self, incomplete: Literal["interrupted", "failed"] | None = None) -> Effect[None, AddError]:
         """Store the text so far, unless it is empty."""
-        content = "".join(self.said)
+        content = joined_surrogates("".join(self.said))  # a model may stream an emoji in two halves
         if not content:
             return Effect.succeed(None)
         marks: dict[str, Json] = {} if incomplete is None else {INCOMPLETE: incomplete}

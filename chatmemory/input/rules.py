@@ -1,7 +1,7 @@
 """The rules for input: one set for every backend, checked before anything is written.
 
 Each function returns problems with their paths instead of raising, so that a caller learns of all of them at once.
-``clean_text`` replaces the characters that cannot be stored.
+``clean_text`` replaces the characters that cannot be stored; ``joined_surrogates`` makes whole ones of halves.
 A cursor (``cursor_of``, ``read_cursor``) is the place of the last entry of a page as text, which a caller sends back.
 The errors are imported when there is a problem: a recall of past chats must be fast.
 """
@@ -43,6 +43,14 @@ def refuse(do: Do[DataValidationError], *problems: Sequence[Problem]) -> None:
 def clean_text(text: str) -> str:
     """Return *text* with every NUL and lone surrogate replaced by U+FFFD, so that it can be stored."""
     return _FORBIDDEN.sub("\ufffd", text)
+
+
+def joined_surrogates(text: str) -> str:
+    """Return *text* with each pair of surrogates, which a stream wrote separately, as the one character that they are."""
+    if is_encodable(text):
+        return text
+    pair = r"[\ud800-\udbff][\udc00-\udfff]"
+    return re.sub(pair, lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
 
 
 def text_problem(text: object, *, max_characters: int = MAX_CONTENT_CHARACTERS) -> str | None:

@@ -13,7 +13,7 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.input.json_value import Json
-from chatmemory.input.rules import is_encodable
+from chatmemory.input.rules import is_encodable, joined_surrogates
 from chatmemory.pastchats.formats.histories import Lossy
 
 LONGEST_TEXT: Final = 1_000_000  # characters: more than a model reads at once, less than a batch holds
@@ -25,7 +25,6 @@ MOST_PARTS: Final = 5_000  # of all metadata of a turn
 GREATEST_INTEGER: Final = 2**63  # what every JSON reader and SQLite can hold
 
 REPLACEMENT: Final = "\ufffd"
-_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _BYTE: Final = re.compile("[\udc80-\udcff]")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
@@ -59,8 +58,7 @@ class Cleaning:
         return text if is_encodable(text) else self._without_surrogates(text)
 
     def _without_surrogates(self, text: str) -> str:
-        # Two surrogates that a stream wrote separately are one character.
-        text = _PAIR.sub(lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), text)
+        text = joined_surrogates(text)
         for kind, pattern in (("bad_utf8", _BYTE), ("surrogate", _SURROGATE)):
             text, replaced = pattern.subn(REPLACEMENT, text)
             if replaced:

@@ -16,7 +16,7 @@ import pytest
 from chatmemory import ChatMemory, ChatMemoryService, ChatMessage, ManagedRuntime, NewMessage, TestClock
 from chatmemory.conversation.streamed_reply import streamed_reply
 from chatmemory.effect import ClockTag, Context, Effect, Failure, Stream, Success
-from chatmemory.errors import GenericMemoryError, RepositoryError
+from chatmemory.errors import DataValidationError, GenericMemoryError, RepositoryError
 from chatmemory.testing import Spy, hangs
 from chatmemory_layers import stacks
 
@@ -54,6 +54,15 @@ async def test_a_whole_reply_goes_through_and_is_one_message_when_it_has_ended_a
                 read.append(piece)
         assert read == PIECES
         assert await replies(memory) == [("春眠不觉晓", {"model": "scripted"})]
+
+
+async def test_a_character_that_comes_in_two_halves_is_stored_whole_and_half_of_one_is_refused() -> None:
+    async with opened() as memory:
+        halves: Stream[str, str] = Stream.from_iterable(["好 \ud83d", "\ude00"])
+        assert await streamed_reply(memory, "诗", halves).run_collect() == Success(["好 \ud83d", "\ude00"])
+        refused = await streamed_reply(memory, "诗", halves.take(1)).run_collect()
+        assert isinstance(refused.failure(), DataValidationError)
+        assert await replies(memory) == [("好 😀", None)]
 
 
 async def test_each_run_is_a_message_of_its_own_unless_it_has_an_id_or_no_text() -> None:
