@@ -8,11 +8,6 @@ from attrs import frozen, validators
 if TYPE_CHECKING:
     from attrs import Attribute
 
-POSITIVE: Final = validators.ge(1)
-NOT_NEGATIVE: Final = validators.ge(0)
-SOME_TIME: Final = validators.gt(0.0)
-"""A number of seconds above 0."""
-
 
 @final
 @frozen
@@ -47,6 +42,30 @@ class Matching:
         if not re.fullmatch(self.pattern, value):
             msg = f"{field.name}: expected {self.expected}"
             raise ValueError(msg)
+
+
+@final
+@frozen
+class Number:
+    """The validator of a number that *validator* accepts, too; a comparison with another type has no useful message."""
+
+    kind: type[int | float]
+    validator: Any
+
+    def __call__(self, settings: object, field: "Attribute[Any]", value: object) -> None:
+        """Raise ``ValueError`` for any other *value*."""
+        is_number = isinstance(value, int | self.kind)
+        if not is_number:
+            expected = "a whole number" if self.kind is int else "a number"
+            msg = f"{field.name}: expected {expected}, not {value!r}"
+            raise ValueError(msg)
+        self.validator(settings, field, value)
+
+
+POSITIVE: Final = Number(int, validators.ge(1))
+NOT_NEGATIVE: Final = Number(int, validators.ge(0))
+SOME_TIME: Final = Number(float, validators.gt(0.0))
+"""A number of seconds above 0."""
 
 
 def literals_checked(_settings: type, fields: "list[Attribute[Any]]") -> "list[Attribute[Any]]":

@@ -15,7 +15,7 @@ from chatmemory import EffectFailed, Failure, ManagedRuntime, Settings, Success
 from chatmemory.errors import ConfigError, ConfigProblem, InvalidValue, UnreadableSource
 from chatmemory.input.structuring import structure
 from chatmemory.programs.json_schema import json_schema
-from chatmemory.settings.memory_settings import PostgresSettingsTag, StrategySettingsTag
+from chatmemory.settings.memory_settings import PostgresSettingsTag, StrategySettings, StrategySettingsTag
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import NAME, read_settings, setting_paths, settings_given
 from tests.for_each import for_each
@@ -255,3 +255,16 @@ def test_a_word_that_is_no_choice_is_refused_where_it_is_written(
     assert [getattr(kind(**{name: word}), name) for word in words] == list(words)
     with pytest.raises(ValueError, match=f"^{name}: expected one of '{words[0]}', .*, not '不存在'$"):
         kind(**{name: "不存在"})
+
+
+@for_each(
+    ("name", "value", "expected"),
+    [
+        ("summarize_every_n", "4", "a whole number, not '4'"),
+        ("keep_last", 1.5, "a whole number, not 1.5"),
+        ("timeout_seconds", None, "a number, not None"),
+    ],
+)
+def test_a_setting_that_is_no_number_is_refused_by_its_name(name: str, value: Any, expected: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: expected {expected}$"):
+        StrategySettings(**{name: value})
