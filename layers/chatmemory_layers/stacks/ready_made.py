@@ -163,10 +163,16 @@ def embedded(
         durability: ``full``: an acknowledged write survives a power loss; ``process``: it survives the end of the process.
         parts: the parts to replace: ``repositories``, ``strategy``, ``skills``, ``embedder``, ``extractor``, ``ranker``,
             ``clock``, each by a layer or a plain object (see ``Parts``).
+
+    Raises:
+        TypeError: *path* is no path, or a part has an unknown name.
     """
-    store = StoreSettings(
-        backend="sqlite", sqlite=SqliteSettings(path=os.fspath(path), durability=durability)
-    )
+    try:
+        name = os.fspath(path)
+    except TypeError as error:
+        msg = f"path: {error}"
+        raise TypeError(msg) from None
+    store = StoreSettings(backend="sqlite", sqlite=SqliteSettings(path=name, durability=durability))
     return configured(Settings(memory=MemorySettings(store=store)), **parts)
 
 

@@ -190,6 +190,9 @@ def test_past_chats_are_found_by_an_index_and_a_ranking_of_ones_own(tmp_path: Pa
         TypeError, match="no part 'rankr': its parts are repositories, files, embedder, ranker, clock"
     ):
         past_chats_stacks.finding(settings, rankr=ranker)  # as a typo would have it
+    number: Any = 5
+    with pytest.raises(TypeError, match=r"^path: expected .* not int$"):
+        stacks.embedded(number)
 
 
 # --- any part is swapped in one line by its tag: its users get the fake, and it writes nothing itself ---
