@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import final
+from typing import cast, final
 
 from attrs import frozen
 
@@ -350,10 +350,13 @@ def _query_problems(query: PageQuery) -> list[Problem]:
         problems += limit_problems("$.newer_than", query.newer_than)
     if query.older_than is not None and query.newer_than is not None:
         problems.append(Problem("$.newer_than", "give older_than or newer_than, not both"))
-    if isinstance(query.as_of, int):
-        problems += limit_problems("$.as_of", query.as_of)
+    as_of = cast("object", query.as_of)  # callers without a type checker give any type
+    if isinstance(as_of, int):
+        problems += limit_problems("$.as_of", as_of)
+    elif as_of is None or isinstance(as_of, datetime):
+        problems += instant_problems("$.as_of", as_of)
     else:
-        problems += instant_problems("$.as_of", query.as_of)
+        problems.append(Problem("$.as_of", f"expected a version or a datetime, not {type(as_of).__name__}"))
     return problems
 
 

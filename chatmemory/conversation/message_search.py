@@ -135,6 +135,7 @@ async def search_messages(do: Do[ReadError], memory: ChatMemory, search: Message
         ConversationNotFoundError: ``search.conversation_id`` names no conversation.
         GenericMemoryError: the store failed.
     """
+    refuse(do, _type_problems(search))
     place, problems = _read_place(search.after)
     words = _words(search.query)
     refuse(
@@ -288,6 +289,12 @@ def _excerpt(content: str, words: Sequence[str]) -> str:
     begin = max(0, at - BEFORE_MATCH)
     told = one_line(content[begin : begin + 4 * EXCERPT_CHARACTERS], EXCERPT_CHARACTERS)
     return f"... {told}" if begin else told
+
+
+def _type_problems(search: object) -> list[Problem]:
+    if isinstance(search, MessageSearch):
+        return []
+    return [Problem("$", f"expected MessageSearch, not {type(search).__name__}")]
 
 
 def _words(query: object) -> list[str]:

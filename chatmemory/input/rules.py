@@ -107,11 +107,11 @@ def id_problems(path: str, text: object, *, or_none: bool = False) -> list[Probl
 
 
 def sequence_problems(
-    path: str, given: object, member_problems: Callable[[str, object], list[Problem]]
+    path: str, given: object, member_problems: Callable[[str, object], list[Problem]], *, of: str = "text"
 ) -> list[Problem]:
-    """Return why *given* is not a sequence, or the problems of its members."""
+    """Return why *given* is not a sequence, or the problems of its members; *of*: what the members are."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        return [errors.Problem(path, f"expected a sequence, not {type(given).__name__}")]
+        return [errors.Problem(path, f"expected a sequence of {of}, not {type(given).__name__}")]
     return [
         problem
         for index, member in enumerate(cast("Sequence[object]", given))

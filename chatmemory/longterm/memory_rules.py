@@ -53,7 +53,7 @@ def namespace_problems(namespace: object) -> list[Problem]:
 
 def memories_problems(memories: object) -> list[Problem]:
     """Return every broken rule of a batch, each at ``$.memories[index].field``."""
-    return sequence_problems("$.memories", memories, memory_problems)
+    return sequence_problems("$.memories", memories, memory_problems, of="NewMemory")
 
 
 def memory_problems(path: str, memory: object) -> list[Problem]:
@@ -118,7 +118,7 @@ def update_problems(update: object) -> list[Problem]:
     if not isinstance(update, MemoryUpdate):
         return [Problem("$.update", f"expected MemoryUpdate, not {type(update).__name__}")]
     problems = flag_problems("$.update.should_store", update.should_store)
-    problems += sequence_problems("$.update.memories", update.memories, _fact_problems)
+    problems += sequence_problems("$.update.memories", update.memories, _fact_problems, of="StatedFact")
     if not problems and len(update.memories) > MAX_FACTS:
         problems.append(
             Problem("$.update.memories", f"{len(update.memories)} facts are more than {MAX_FACTS}")

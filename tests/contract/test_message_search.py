@@ -145,6 +145,8 @@ async def test_a_search_for_nonsense_is_refused(memory: ChatMemory) -> None:
         error = outcome.failure()
         assert isinstance(error, DataValidationError)
         assert [problem.path for problem in error.problems] == [path]
+    words: Any = "tea"  # instead of MessageSearch(query="tea")
+    assert isinstance((await search_messages(memory, words)).failure(), DataValidationError)
 
 
 async def test_every_branch_shows_the_same_tree(memory: ChatMemory, clock: TestClock) -> None:

@@ -269,10 +269,16 @@ async def test_a_bad_argument_is_refused_by_every_method_and_changes_nothing() -
         await memory.remember(MEI, [NewMemory("先前的", id="before")]).or_raise()
         before = await memory.list(MEI).or_raise()
         await expect_refusals(memory, BAD_CALLS)
+        alone: Any = NewMemory("x")
+        assert "a sequence of NewMemory, not NewMemory" in str((await memory.remember(MEI, alone)).failure())
         assert await memory.list(MEI).or_raise() == before
     async with open_store("memory") as chat:
         await expect_refusals(chat, BAD_CHAT_CALLS, by_name=True)
         assert await chat.list_conversations() == Success(ConversationPage((), None))
+        as_of: Any = "20"
+        assert "a version or a datetime, not str" in str(
+            (await chat.get_messages("c", as_of=as_of)).failure()
+        )
     async with ManagedRuntime(chat_store("memory")) as runtime:
         contexts = await runtime.service(ChatContextService)
         for name, (*asked, instructions) in BAD_CONTEXTS.items():

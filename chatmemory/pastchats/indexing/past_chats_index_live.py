@@ -179,7 +179,7 @@ def _request_problems(request: object) -> list[Problem]:
     if not isinstance(request, IndexRequest):
         return [Problem("$", f"expected IndexRequest, not {type(request).__name__}")]
     return [
-        *sequence_problems("$.inputs", request.inputs, _path_problems),
+        *sequence_problems("$.inputs", request.inputs, _path_problems, of="paths"),
         *([] if request.format is None else any_text_problems("$.format", request.format)),
         *roles_problems("$.roles", request.roles),
         *_kinds_problems(request.kinds),
