@@ -31,6 +31,7 @@ from chatmemory.errors import (
 from chatmemory.input.json_value import Json
 from chatmemory.input.rules import (
     choice_problems,
+    flag_problems,
     id_problems,
     instant_problems,
     limit_problems,
@@ -71,7 +72,6 @@ from chatmemory.longterm.memory_repository import MemoryRepository, MemoryReposi
 from chatmemory.longterm.memory_rules import (
     changes_problems,
     content_problems,
-    flag_problems,
     ids_problems,
     memories_problems,
     memory_problems,

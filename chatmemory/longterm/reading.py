@@ -12,6 +12,7 @@ from chatmemory.errors import GenericMemoryError, MemoryNotFoundError, Problem, 
 from chatmemory.input.rules import (
     choice_problems,
     cursor_of,
+    flag_problems,
     id_problems,
     instant_problems,
     limit_problems,
@@ -32,7 +33,7 @@ from chatmemory.longterm.memories import (
     as_new,
 )
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.memory_rules import contained_problems, flag_problems, namespace_problems
+from chatmemory.longterm.memory_rules import contained_problems, namespace_problems
 from chatmemory.longterm.repository_values import Mark, MemoryCount, MemoryListing
 from chatmemory.text.long_work import in_worker_thread
 
