@@ -24,7 +24,7 @@ from chatmemory.programs.http.answering import (
     VERSIONED,
 )
 from chatmemory.programs.http.operation import InApp, Operation, Stream
-from chatmemory.programs.http.operations.changes import FollowingChanges
+from chatmemory.programs.http.operations.changes import ChangesList, FollowingChanges
 from chatmemory.programs.http.operations.conversations import ConversationList, ForkConversation
 from chatmemory.programs.http.operations.memories import (
     FacetsWanted,
@@ -40,7 +40,7 @@ from chatmemory.programs.http.operations.past_chats import PastConversationList
 from chatmemory.programs.http.operations.values import NewValue, ValueAt, ValueList
 from chatmemory.programs.http.problems import KINDS, MEDIA_TYPE, UNAVAILABLE, ProblemDocument
 from chatmemory.programs.json_schema import AN_ID, RULES, SOME_WORD, TAGS, TOGETHER, Description
-from chatmemory.programs.operations.changes import AuditList, ChangesList
+from chatmemory.programs.operations.changes import AuditList
 from chatmemory.programs.operations.context import ContextRequest
 from chatmemory.programs.operations.refusal import Refusal
 

@@ -8,11 +8,12 @@ from typing import Final, final
 from urllib.parse import quote, unquote
 
 import anyio
-from attrs import frozen
+from attrs import evolve, field, frozen, validators
 
+from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.effect import Do, Effect, Success
 from chatmemory.effect.services.clock import ClockTag
-from chatmemory.errors import DataValidationError, GenericMemoryError
+from chatmemory.errors import DataValidationError, GenericMemoryError, memory_error
 from chatmemory.events.audit import AuditTrailTag
 from chatmemory.events.event import Event
 from chatmemory.events.event_log import ChangesPage, EventLog, EventLogTag
@@ -26,18 +27,26 @@ from chatmemory.programs.http.operations.events import (
     RETRY,
     has_come,
 )
-from chatmemory.programs.operations.changes import (
-    AuditList,
-    AuditPage,
-    ChangesList,
-    audit_page,
-    changes_page,
-    told_page,
-)
+from chatmemory.programs.operations.changes import AuditList, AuditPage, audit_page
 from chatmemory.programs.operations.grant import NO_AUDIT, Grant
 from chatmemory.programs.operations.refusal import Refusal
 
 PAGE: Final = 100
+MOST_CHANGES: Final = 1000
+
+
+@final
+@frozen(kw_only=True)
+class ChangesList:
+    """A list of what has changed, oldest first.
+
+    Attributes:
+        since: the `cursor` of an event, or of the page before; without it, the list begins with the oldest event.
+        limit: the number of events to examine; those that the token may not see are left out.
+    """
+
+    since: str | None = None
+    limit: int = field(default=100, validator=[validators.ge(1), validators.le(MOST_CHANGES)])
 
 
 @final
@@ -56,7 +65,7 @@ def list_changes(
     call: Call[ChangesList, None],
 ) -> Effect[ChangesPage, DataValidationError | GenericMemoryError, EventLogTag]:
     """List the changes since a cursor, oldest first, without any content; if `isLast` is true, ask again later."""
-    return changes_page(call.grant, call.query)
+    return _checked_page(call.grant, call.query)
 
 
 def follow_changes(
@@ -80,7 +89,7 @@ async def _followed(
     since = call.query.since if call.last_event is None else unquote(call.last_event)
     cursor = since if since is not None else await do(log.end().alt(GenericMemoryError))
     # Read now, so that an invalid cursor fails the request instead of starting streams that end again and again.
-    await do(told_page(log, call.grant, ChangesList(since=cursor, limit=1)))
+    await do(_page(log, call.grant, ChangesList(since=cursor, limit=1)))
     return EventStream(
         _events(log, call.grant, cursor, call.closing, lambda: has_come(call.grant.ends_at, clock))
     )
@@ -92,7 +101,7 @@ async def _events(
     yield RETRY
     silent_seconds = 0.0
     while not (closing.is_set() or is_over()):
-        match await told_page(log, grant, ChangesList(since=cursor, limit=PAGE)):
+        match await _page(log, grant, ChangesList(since=cursor, limit=PAGE)):
             case Success(page):
                 for event in page.events:
                     yield f"id: {quote(event.cursor)}\nevent: change\ndata: {write_json(event)}\n\n"
@@ -108,6 +117,30 @@ async def _events(
         if silent_seconds >= HEARTBEAT_SECONDS:
             yield HEARTBEAT
             silent_seconds = 0.0
+
+
+@Effect.gen
+async def _checked_page(
+    do: Do[DataValidationError | GenericMemoryError, EventLogTag], grant: Grant, asked: ChangesList
+) -> ChangesPage:
+    refuse(do, id_problems("$.since", asked.since, or_none=True))
+    return await do(_page(do.service(EventLogTag), grant, asked))
+
+
+@Effect.gen
+async def _page(
+    do: Do[DataValidationError | GenericMemoryError], log: EventLog, grant: Grant, asked: ChangesList
+) -> ChangesPage:
+    """Return a page of changes: all of them for the main token, and those that *grant* may see for any other token.
+
+    Only the main token sees which client made a change; another token sees this for its own changes only.
+    """
+    with acting_as(EVERYBODY if grant.is_main else grant.principal):
+        page = await do(log.changes_page(asked.since, limit=asked.limit).alt(memory_error))
+    if grant.is_main:
+        return page
+    events = [event if event.who == grant.name else evolve(event, who="", user="") for event in page.events]
+    return evolve(page, events=tuple(events))
 
 
 CHANGES: Final[Sequence[Operation]] = (
