@@ -22,6 +22,7 @@ from chatmemory.text.long_work import in_worker_thread
 P = TypeVar("P", MemoryPage, MessagePage, PastTurnPage)
 E = TypeVar("E")
 R = TypeVar("R")
+F = TypeVar("F", PromptSearchResult, Recall)
 
 MOST_CHARACTERS: Final = 4_000_000
 """The most characters of the texts in one answer; the first text is always included."""
@@ -44,33 +45,22 @@ def bounded(
     return Effect.succeed(page) if count == len(members) else again(count)
 
 
-def bounded_search(found: PromptSearchResult) -> PromptSearchResult:
+def bounded_hits(found: F) -> F:
     """Return *found* with as many hits as fit into an answer; ``reason`` says if some are left out."""
-    count = _fitting(_members(found))
-    if count == len(found.hits):
+    members = _members(found)
+    count, total = _fitting(members), len(members)
+    if count == total:
         return found
-    left_out = (
-        f"{len(found.hits) - count} of {len(found.hits)} hits are left out, because the texts are large"
+    advice = "one by one, the next are"
+    if isinstance(found, PromptSearchResult):
+        advice = "in their conversations, the next are in"
+    following = ", ".join(
+        f"{member.conversation_id} after {member.turn_index - 1}" if isinstance(member, Prompt) else member.id
+        for member in members[count : count + 10]
     )
-    places = ", ".join(
-        f"{hit.prompt.conversation_id} after {hit.prompt.turn_index - 1}"
-        for hit in found.hits[count : count + 10]
-    )
-    reason = f"{found.reason}; {left_out}: read them in their conversations, the next are in {places}"
+    left_out = f"{total - count} of {total} hits are left out, because the texts are large"
+    reason = f"{found.reason}; {left_out}: read them {advice} {following}"
     return evolve(found, hits=found.hits[:count], reason=reason)
-
-
-def bounded_recall(recall: Recall) -> Recall:
-    """Return *recall* with as many hits as fit into an answer; ``reason`` says if some are left out."""
-    count = _fitting(_members(recall))
-    if count == len(recall.hits):
-        return recall
-    left_out = (
-        f"{len(recall.hits) - count} of {len(recall.hits)} hits are left out, because the texts are large"
-    )
-    ids = ", ".join(hit.memory.id for hit in recall.hits[count : count + 10])
-    reason = f"{recall.reason}; {left_out}: read them one by one, the next are {ids}"
-    return evolve(recall, hits=recall.hits[:count], reason=reason)
 
 
 async def written(value: Any) -> str | bytes:

@@ -37,7 +37,7 @@ from chatmemory.longterm.memories import (
     UseReport,
 )
 from chatmemory.longterm.recall.recall import Recall
-from chatmemory.programs.http.large_answers import bounded, bounded_recall
+from chatmemory.programs.http.large_answers import bounded, bounded_hits
 from chatmemory.programs.http.operation import Call, Empty, InApp, Operation
 from chatmemory.programs.operations.refusal import Refusal
 from chatmemory.settings.memory_settings import MOST_RECALLED
@@ -313,7 +313,7 @@ def recall(
         category=asked.category,
         tags=asked.tags,
         as_of=asked.as_of,
-    ).map(bounded_recall)
+    ).map(bounded_hits)
 
 
 @of_memory

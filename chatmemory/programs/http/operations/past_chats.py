@@ -13,7 +13,7 @@ from chatmemory.pastchats.finding.past_chats_live import MOST_CONVERSATIONS, MOS
 from chatmemory.pastchats.finding.prompt_hits import PastRecall, PromptSearchResult
 from chatmemory.pastchats.past_chats import PastChatsStatistics, PastConversationPage, PastTurnPage
 from chatmemory.pastchats.prompt import PromptFilter
-from chatmemory.programs.http.large_answers import bounded, bounded_search
+from chatmemory.programs.http.large_answers import bounded, bounded_hits
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
 from chatmemory.programs.operations.past_chats import (
     PastQuestion,
@@ -97,7 +97,7 @@ def search_past_chats(
     call: Call[NoParameters, PastQuestion],
 ) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
     """Return the turns that match a query by words and meaning, best first, with the signals of each score."""
-    return searched_past_chats(call.grant, call.body).map(bounded_search)
+    return searched_past_chats(call.grant, call.body).map(bounded_hits)
 
 
 def recall_past_chats(
