@@ -10,8 +10,7 @@ from typing import Final
 import anyio
 
 from chatmemory.conversation.contract import ChatMemory
-from chatmemory.conversation.messages import Conversation
-from chatmemory.effect import Effect, Failure, Success
+from chatmemory.effect import Do, Effect, Failure, Success
 from chatmemory.effect.services.clock import Clock, ClockTag
 from chatmemory.errors import ConversationNotFoundError, ReadError
 from chatmemory.input.structure import write_json
@@ -27,36 +26,28 @@ RETRY: Final = "retry: 1000\n\n"
 """Tells a client to wait this long, in milliseconds, before it reconnects; sent first, so that the answer begins at once."""
 
 
-def followed(
+@Effect.gen
+async def followed(
+    do: Do[ReadError],
     memory: ChatMemory,
     conversation_id: str,
     *,
     newer_than: int | None,
     closing: anyio.Event,
     ends_at: datetime | None = None,
-) -> Effect[AsyncIterator[str], ReadError]:
+) -> AsyncIterator[str]:
     """Return the events of a conversation as a stream; fail if the conversation or *newer_than* is not valid.
 
     They begin after the message with the number *newer_than*; None: after the last message.  The stream ends as soon as
     *closing* is set, and at *ends_at*, UTC, if it is given.
     """
-
-    def last(_: Conversation) -> Effect[int, ReadError]:
-        known = newer_than
-        if known is None:
-            return memory.get_page(conversation_id, limit=1, view="full").map(lambda page: page.newer)
-        # Read now, so that an invalid number fails the request instead of starting streams that end again and again.
-        asked = memory.get_page(conversation_id, limit=0, newer_than=known, view="full")
-        return asked.map(lambda _: known)
-
-    def events(seq: int, clock: Clock) -> AsyncIterator[str]:
-        return _events(memory, conversation_id, seq, closing, lambda: has_come(ends_at, clock))
-
-    return (
-        memory.get_conversation(conversation_id)
-        .bind(last)
-        .bind(lambda seq: Effect.service(ClockTag).map(lambda clock: events(seq, clock)))
-    )
+    await do(memory.get_conversation(conversation_id))
+    if newer_than is None:
+        newer_than = (await do(memory.get_page(conversation_id, limit=1, view="full"))).newer
+    else:  # read now, so that an invalid number fails the request instead of starting streams that end again and again
+        await do(memory.get_page(conversation_id, limit=0, newer_than=newer_than, view="full"))
+    clock = do.service(ClockTag)
+    return _events(memory, conversation_id, newer_than, closing, lambda: has_come(ends_at, clock))
 
 
 async def _events(

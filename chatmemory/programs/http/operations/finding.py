@@ -24,13 +24,13 @@ from chatmemory.programs.operations.refusal import Refusal
 async def _found(
     do: Do[ReadError | Refusal, ChatMemoryService], call: Call[InApp, MessageSearch]
 ) -> FoundMessages:
-    app = call.query.app
+    app, search = call.query.app, ChatMemoryService.use(lambda memory: search_messages(memory, call.body))
     if app is None:
-        return await do(ChatMemoryService.use(lambda memory: search_messages(memory, call.body)))
+        return await do(search)
     namespace = await do(call.grant.namespace(app))  # which refuses a token for another app
     refuse(do, namespace_problems(namespace))
     with acting_as(evolve(call.grant.principal, granted=_in_app(call.grant, app))):
-        return await do(ChatMemoryService.use(lambda memory: search_messages(memory, call.body)))
+        return await do(search)
 
 
 def search_conversations(
