@@ -142,7 +142,6 @@ class TokenGuard:
         self.changes = changes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request to *app*, or refuse it."""
         address, _ = scope.get("client") or ("(no address)", None)
         grant = await self.access.grant(Headers(scope=scope).getlist("authorization"), address)
         if isinstance(grant, Grant):

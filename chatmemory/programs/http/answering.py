@@ -84,7 +84,6 @@ class Answering:
         self._closing = closing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         request = Request(scope, receive)
         grant = NOBODY if self._operation.is_open else grant_of(scope)
         with acting_as(grant.principal):

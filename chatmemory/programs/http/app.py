@@ -70,7 +70,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
 
     def route(operation: Operation) -> MethodRoute:
         app: ASGIApp = Answering(operation, runtime, closing)
-        if operation.is_stream:
+        if operation.stream is not None:
             app = StreamLimit(app, slots=MOST_STREAMS, client_of=grant_of)
         else:
             slots = watching if operation.is_open else asking if operation.asks_models else quick
@@ -80,7 +80,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
         )
         if not operation.is_open:
             app = TokenGuard(app, access, changes=operation.changes)
-        if not operation.is_stream:
+        if operation.stream is None:
             app = Compressed(app)
         return MethodRoute(operation.path, operation.method, app, methods_here=methods[operation.path])
 

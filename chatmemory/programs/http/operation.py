@@ -165,11 +165,6 @@ class Operation:
         """Whether the operation needs a grant that may write, and obeys ``Idempotency-Key``."""
         return self.method != "GET" and not self.reads_only
 
-    @cached_property
-    def is_stream(self) -> bool:
-        """Whether the answer is an ``EventStream``."""
-        return self.stream is not None
-
     @property
     def path_parameters(self) -> tuple[str, ...]:
         """The names in the path, in order."""

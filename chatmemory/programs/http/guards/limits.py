@@ -66,9 +66,6 @@ class ContentGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to *app*, or refuse it; a refused body is not read further, and the connection is closed."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         headers = Headers(scope=scope)
         try:
             self._check(scope["method"], headers)
@@ -151,10 +148,6 @@ class AtMost:
         self.slots = slots
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, or refuse."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         if self.slots.free <= 0:
             await problem_response(TOO_MANY)(scope, receive, send)
             return
@@ -181,7 +174,6 @@ class StreamLimit:
         self._taken: dict[anyio.CancelScope, Hashable] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request to *app*, and end the stream when another one needs its slot."""
         if len(self._taken) >= self.slots:
             self._free_slot()
         has_begun = False

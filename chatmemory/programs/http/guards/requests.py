@@ -69,7 +69,6 @@ class RequestGuard:
         self.names = frozenset(map(_written_in_headers, (*LOOPBACK_NAMES, *names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request to *app*, or refuse it."""
         refusal = self._refusal(scope, Headers(scope=scope)) if scope["type"] == "http" else None
         await (self.app if refusal is None else problem_response(refusal))(scope, receive, send)
 
@@ -113,7 +112,6 @@ class RawPaths:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request to *app*."""
         await self._app({**scope, "path": scope["raw_path"].decode("latin-1")}, receive, send)
 
 
