@@ -15,7 +15,6 @@ from urllib.parse import quote, unquote
 
 import mcp_types as types
 
-from chatmemory.access.namespace import Namespace
 from chatmemory.context.recalled_block import MEMORIES_NOTICE
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.messages import Conversation
@@ -99,8 +98,8 @@ async def list_resources(
         after = None
     else:
         after = after.removeprefix(IN_MEMORIES)
-    namespace = Namespace(grant.user, grant.app)
-    kept = await do(do.service(LongTermMemoryService).list(namespace, limit=MOST_LISTED, after=after))
+    memory = do.service(LongTermMemoryService)
+    kept = await do(memory.list(grant.principal.namespace, limit=MOST_LISTED, after=after))
     listed += map(_memory, kept.memories)
     following = None if kept.next is None else IN_MEMORIES + kept.next
     return types.ListResourcesResult(resources=listed, next_cursor=following)
@@ -121,8 +120,7 @@ async def read_resource(do: Do[ResourceError, Reads], grant: Grant, uri: str) ->
         more = "" if page.older is None else f"\nolder messages: {address}?before={page.older}"
         return fenced(message_lines(page.messages), CONVERSATION_NOTICE, chance) + more
     if memory_id := _named(address, MEMORIES):
-        namespace = Namespace(grant.user, grant.app)
-        memory = await do(do.service(LongTermMemoryService).get(namespace, memory_id))
+        memory = await do(do.service(LongTermMemoryService).get(grant.principal.namespace, memory_id))
         return fenced(memory_lines([memory]), MEMORIES_NOTICE, chance)
     if conversation_id := _named(address, PAST_CHATS):
         newer_than = -1 if start is None else start

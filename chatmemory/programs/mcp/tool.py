@@ -51,7 +51,7 @@ class ToolCall(Generic[A]):
     @property
     def namespace(self) -> Namespace:
         """The namespace of the caller."""
-        return Namespace(self.grant.user, self.grant.app)
+        return self.grant.principal.namespace
 
 
 @final

@@ -65,7 +65,7 @@ class Grant:
         Fails with a ``ForbiddenError`` refusal if the grant is for another app.
         """
         if app is None or app == self.app:
-            return Effect.succeed(Namespace(self.user, self.app))
+            return Effect.succeed(self.principal.namespace)
         if self.app:
             return Effect.fail(Refusal("ForbiddenError", f"this token is for the app {self.app!r} only"))
         return Effect.succeed(Namespace(self.user, app))
@@ -98,11 +98,7 @@ def token_grant(name: str, token: TokenSettings, settings: ServerSettings) -> Gr
     if token.user == settings.user or token.conversations:
         own.append(UNOWNED)
     shared = [
-        Granted(
-            Namespace(one.user, one.app),
-            one.conversations,
-            most.intersection(one.rights),
-        )
+        Granted(Namespace(one.user, one.app), one.conversations, most.intersection(one.rights))
         for one in token.shared
     ]
     return Grant(
