@@ -1,4 +1,4 @@
-"""The tools ``recall`` and ``search``: they find text in saved memories and in past chats.
+"""The tools ``recall``, ``search`` and ``list_memories``: they show saved memories, and the first two also past chats.
 
 *Memories* are facts that somebody has saved; *past chats* are the histories of coding agents and other tools, as
 ``pastchats-memory index`` has read them.  Each of the two is searched only if the caller asks for it.
@@ -18,7 +18,7 @@ from chatmemory.errors import (
     RecallError,
 )
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import Category
+from chatmemory.longterm.memories import Category, Memory, MemoryPage, MemoryType
 from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.pastchats.contract import PastChatsService
 from chatmemory.pastchats.finding.past_chats_live import MOST_HITS
@@ -30,6 +30,7 @@ from chatmemory.programs.mcp.fenced import (
     fenced,
     fitting,
     memory_lines,
+    shortest,
     turn_lines,
 )
 from chatmemory.programs.mcp.tool import MemoryTool, ToolCall, ToolResult
@@ -47,6 +48,7 @@ FoundInPastChats: TypeAlias = PastRecall | PromptSearchResult
 FindError: TypeAlias = RecallError | PastChatsError | Refusal
 
 MOST_FOUND: Final = 50
+MOST_LISTED: Final = 100
 NOT_INDEXED: Final = Refusal(
     "PastChatsNotIndexedError",
     "no past chats are indexed yet: call index_paths, or run 'pastchats-memory index'",
@@ -252,7 +254,76 @@ def _how(kind: str, count: int, found: Recall | FoundInPastChats) -> str:
     return f"{kind}: {count} found; {found.mode}: {found.reason}"
 
 
+@final
+@frozen(kw_only=True)
+class WantedPage:
+    """A page of memories.
+
+    Attributes:
+        containing: only memories with this text.
+        category: only this category.
+        tag: only memories with this tag.
+        memory_type: only this kind.
+        limit: the most memories.
+        after: the `next` of the previous page.
+    """
+
+    containing: str | None = None
+    category: Category | None = None
+    tag: str | None = None
+    memory_type: MemoryType | None = None
+    limit: int = field(default=20, validator=[validators.ge(1), validators.le(MOST_LISTED)])
+    after: str | None = None
+
+
+@final
+@frozen(kw_only=True)
+class ListedMemories:
+    """A page of memories, newest first.
+
+    Attributes:
+        text: the page for a model, with the memories inside a fence.
+        memories: the same, for programs.
+        next: give it as `after` for the page after this one; null at the end.
+    """
+
+    text: str
+    memories: Sequence[Memory]
+    next: str | None
+
+
+@Effect.gen
+async def list_memories(
+    do: Do[RecallError, LongTermMemoryService], call: ToolCall[WantedPage]
+) -> ToolResult[ListedMemories]:
+    """List memories with their ids, newest first.  Use this when the user asks what you know."""
+    memory, wanted = do.service(LongTermMemoryService), call.arguments
+
+    def read(limit: int) -> Effect[MemoryPage, RecallError]:
+        return memory.list(
+            call.namespace,
+            limit=limit,
+            after=wanted.after,
+            memory_type=wanted.memory_type,
+            category=wanted.category,
+            tag=wanted.tag,
+            containing=wanted.containing,
+        )
+
+    page = await do(read(wanted.limit))
+    count = fitting(memory_lines(page.memories), tokens=BLOCK_TOKENS // 2)  # a value repeats the text
+    if count < len(page.memories):
+        page = await do(read(count))  # the next page begins with the first that does not fit
+    more = "" if page.next is None else f'there are more: call again with after="{page.next}"'
+    parts = [fenced(memory_lines(page.memories), MEMORIES_NOTICE, do.service(RandomTag)), more]
+    text = "\n\n".join(filter(None, parts)) or "nothing is remembered"
+    return ToolResult(
+        text, ListedMemories(text=text, memories=tuple(map(shortest, page.memories)), next=page.next)
+    )
+
+
 FINDING: Final[Sequence[MemoryTool]] = (
     MemoryTool(handler=recall, title="Recall before a task", reads_only=True, is_idempotent=True),
     MemoryTool(handler=search, title="Search memory", reads_only=True, is_idempotent=True),
+    MemoryTool(handler=list_memories, title="List memories", reads_only=True, is_idempotent=True),
 )

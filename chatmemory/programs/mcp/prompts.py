@@ -15,8 +15,17 @@ from mcp_types import Prompt, PromptArgument
 
 from chatmemory.effect import Effect
 from chatmemory.errors import DataValidationError, Problem, RecallError
-from chatmemory.programs.mcp.finding import Asks, FindError, Task, Wanted, Where, recall, search
-from chatmemory.programs.mcp.listing import WantedPage, list_memories
+from chatmemory.programs.mcp.finding import (
+    Asks,
+    FindError,
+    Task,
+    Wanted,
+    WantedPage,
+    Where,
+    list_memories,
+    recall,
+    search,
+)
 from chatmemory.programs.mcp.tool import ToolCall, ToolResult
 from chatmemory.programs.operations.grant import Grant
 

@@ -41,7 +41,6 @@ from chatmemory.programs.mcp.fenced import within_limit
 from chatmemory.programs.mcp.finding import FINDING
 from chatmemory.programs.mcp.indexing import INDEXING
 from chatmemory.programs.mcp.keeping import KEEPING
-from chatmemory.programs.mcp.listing import LISTING
 from chatmemory.programs.mcp.prompts import PROMPTS
 from chatmemory.programs.mcp.resources import MEDIA_TYPE, TEMPLATES, list_resources, read_resource
 from chatmemory.programs.mcp.tool import MemoryTool, Progress, ToolCall, ToolResult
@@ -65,7 +64,7 @@ RequestContext: TypeAlias = ServerRequestContext[Any, Any]
 GrantOf: TypeAlias = Callable[[RequestContext], Grant]
 Describe: TypeAlias = Callable[[ApiError], dict[str, Any]]
 
-TOOLS: Final = {tool.name: tool for tool in (*FINDING, *LISTING, *KEEPING, *CONTEXT, *INDEXING)}
+TOOLS: Final = {tool.name: tool for tool in (*FINDING, *KEEPING, *CONTEXT, *INDEXING)}
 CHOICES: Final = {prompt.listed.name: prompt for prompt in PROMPTS}
 
 NAME: Final = "chatmemory"
@@ -224,7 +223,11 @@ def _value(outcome: Outcome[A, ApiError], document: Describe) -> A:
     """Return the value, or raise the failure as an error of the protocol."""
     if isinstance(outcome, Success):
         return outcome.unwrap()
-    raise _protocol_error(outcome.failure(), document)
+    error = outcome.failure()
+    problem = document(error)
+    is_ours = problem["status"] >= 500  # noqa: PLR2004  of HTTP: the server's, not the caller's
+    code = types.INTERNAL_ERROR if is_ours else types.INVALID_PARAMS
+    raise MCPError(code, f"{error.tag}: {error}", problem)
 
 
 def _described(tool: MemoryTool) -> types.Tool:
@@ -254,13 +257,6 @@ def _failed(error: ApiError, document: Describe) -> types.CallToolResult:
         is_error=True,
         _meta={PROBLEM: document(error)},
     )
-
-
-def _protocol_error(error: ApiError, document: Describe) -> MCPError:
-    problem = document(error)
-    is_ours = problem["status"] >= 500  # noqa: PLR2004  of HTTP: the server's, not the caller's
-    code = types.INTERNAL_ERROR if is_ours else types.INVALID_PARAMS
-    return MCPError(code, f"{error.tag}: {error}", problem)
 
 
 def _document(error: ApiError, *, has_pages: bool) -> dict[str, Any]:
