@@ -389,9 +389,8 @@ def _docstring(kind: type[Any]) -> tuple[str, Mapping[str, str]]:
     """Return the first paragraph of a class's docstring, and the texts of its ``Attributes`` section by name."""
     prose = ""
     notes: dict[str, str] = {}
-    for base in reversed(
-        kind.__mro__[:-1]
-    ):  # a field without its own description inherits that of the base class
+    # A field without its own description inherits that of the base class.
+    for base in reversed(kind.__mro__[:-1]):
         prose, _, attributes = (inspect.getdoc(base) or "").replace("``", "`").partition("\nAttributes:\n")
         said = re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", attributes, re.MULTILINE)
         notes |= {name: _one_line(note) for name, note in said}

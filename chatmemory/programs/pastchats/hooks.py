@@ -30,9 +30,7 @@ LONGEST_PAYLOAD: Final = 16 * 1024 * 1024  # bytes: enough for a prompt with a p
 LEAST_TERMS: Final = 3  # words that carry meaning: "yes, go ahead" is not a task
 LEAST_CHARACTERS: Final = 12
 MOST_ENTRIES: Final = 3
-MOST_CHARACTERS: Final = (
-    10_000  # Claude Code passes this much to the model whole, and only the beginning of more
-)
+MOST_CHARACTERS: Final = 10_000  # Claude Code passes this to the model whole, and only the beginning of more
 
 _SESSION_KEYS: Final = (
     "session_id",

@@ -356,9 +356,8 @@ class Database:
     def _begin(self, owner: Place) -> str:
         begin = _BEGIN.format(milliseconds=self._milliseconds)
         lock = owner.row(owner) if self._locks_rows else _LOCK_OWNER.format(lock_of(owner))
-        if (
-            self._is_guarded
-        ):  # a row that may not be both seen and changed cannot be locked but by the service
+        if self._is_guarded:
+            # Only the service can lock a row that the principal may not both see and change.
             lock = f"{ACT_FOR_THE_SERVICE if self._locks_rows else ''}{lock}{acting(owner)}"
         return begin + lock + owner.first
 

@@ -61,9 +61,8 @@ _GRANTED: Final = """EXISTS (
     WHERE granted."user" = owner_user AND (granted.app = '' OR owner_app IN ('', granted.app))
         AND starts_with(conversation_id, granted.prefix) AND granted.rights && '{{{rights}}}'
 )"""
-_SEE: Final = _GRANTED.format(
-    rights="read,write,delete"
-)  # for a read, ``acting`` passes only the grants that include reading
+# For a read, ``acting`` passes only the grants that include reading.
+_SEE: Final = _GRANTED.format(rights="read,write,delete")
 _CHANGE: Final = _GRANTED.format(rights="write,delete")
 _WRITE: Final = _GRANTED.format(rights="write")
 _DELETE: Final = _GRANTED.format(rights="delete")
@@ -110,9 +109,8 @@ def acting(owner: str | None = None) -> str:
             principal may not read are not visible.
     """
     who, value = principal(), "*"
-    if (
-        who.granted is not None and who is not NO_PRINCIPAL
-    ):  # whose calls name the user whose memories they read
+    # Calls of NO_PRINCIPAL name the user whose memories they read.
+    if who.granted is not None and who is not NO_PRINCIPAL:
         granted = [
             {
                 "user": one.owner.user,

@@ -76,9 +76,8 @@ async def find_vectors(connection: Connection) -> bool:
         try:
             await connection.execute(CREATE_EXTENSION)
         except asyncpg.PostgresError as error:
-            refusal = str(
-                error
-            )  # not offered, not permitted, read-only, or created just now by another process
+            # Not offered, not permitted, read-only, or created just now by another process.
+            refusal = str(error)
         rows = await connection.fetch(SELECT_VERSION)
     if rows and tuple(map(int, rows[0]["extversion"].split(".")[:2])) >= _LEAST_VERSION:
         await _settle_column(connection)
@@ -100,9 +99,8 @@ async def _settle_column(connection: Connection) -> None:
                 await connection.execute(f"DROP INDEX {index['name']}")
             await connection.execute(TO_VECTORS)
         await connection.execute("COMMIT")
-    except (
-        asyncpg.PostgresError
-    ) as error:  # not the owner, read-only, or another session has locked the table
+    except asyncpg.PostgresError as error:
+        # Not the owner, read-only, or another session has locked the table.
         await connection.execute("ROLLBACK")
         log.info("vectors stay arrays, which are slower to compare: %s", error)
 
