@@ -16,9 +16,9 @@ from chatmemory.programs.archive.records import ItemRecord, Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
-    Remembered,
     RivalFile,
     json_of,
+    remembered,
     text_of,
 )
 
@@ -48,18 +48,18 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
             created_at=min(created_at, updated_at),
             updated_at=updated_at,
         )
-        if (content := _remembered(value)) is not None:
-            yield Remembered(
+        if (content := _content(value)) is not None:
+            yield remembered(
                 TOOL,
                 made_id(TOOL, *names, key),
                 content,
                 namespace,
                 updated_at,
                 path="/".join([*names, key]),
-            ).record()
+            )
 
 
-def _remembered(value: JsonObject) -> str | None:
+def _content(value: JsonObject) -> str | None:
     """Return a memory of LangMem, or None for any other document."""
     if "kind" not in value:
         return None

@@ -13,10 +13,10 @@ from chatmemory.programs.archive.records import ConversationRecord, MessageRecor
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
-    Remembered,
     RivalFile,
     id_of,
     json_of,
+    remembered,
     spoken,
     text_of,
 )
@@ -46,7 +46,7 @@ def _block(block: JsonObject, file: RivalFile, namespace: Namespace) -> Record |
         return Unfit(f"the block {label!r} is empty")
     at = instant_of(block.get("updated_at")) or instant_of(block.get("created_at")) or UNDATED
     id_ = id_of(block.get("id"), TOOL, file.path.name, label or "", value)
-    return Remembered(TOOL, id_, value, namespace, at, path=file.path.name, key=label).record()
+    return remembered(TOOL, id_, value, namespace, at, path=file.path.name, key=label)
 
 
 def _messages(agent: JsonObject, conversation_id: str, namespace: Namespace) -> Arrivals:

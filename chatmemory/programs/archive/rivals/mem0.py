@@ -12,11 +12,11 @@ from chatmemory.programs.archive.records import Unfit
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
-    Remembered,
     RivalFile,
     id_of,
     json_of,
     object_of,
+    remembered,
     text_of,
 )
 
@@ -50,7 +50,7 @@ def _listed(file: RivalFile, namespace: Namespace) -> Arrivals:
         tags = tuple(
             tag for each in json_items(fields.get("categories")) if (tag := text_of(each)) is not None
         )
-        yield Remembered(
+        yield remembered(
             TOOL,
             id_of(fields.get("id"), TOOL, content),
             content,
@@ -61,7 +61,7 @@ def _listed(file: RivalFile, namespace: Namespace) -> Arrivals:
             path=file.path.name,
             value=object_of(fields.get("metadata")),
             tags=tags,
-        ).record()
+        )
 
 
 def _history(file: RivalFile, namespace: Namespace) -> Arrivals:
@@ -89,6 +89,4 @@ def _history(file: RivalFile, namespace: Namespace) -> Arrivals:
             )
             for number, (_, text) in enumerate(before, 1)
         )  # fmt: skip
-        yield Remembered(
-            TOOL, name, content, namespace, contents[0][0], path=file.path.name, earlier=earlier
-        ).record()
+        yield remembered(TOOL, name, content, namespace, contents[0][0], path=file.path.name, earlier=earlier)

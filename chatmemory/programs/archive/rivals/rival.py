@@ -1,10 +1,10 @@
 """``RivalFile``: the export of another memory tool; the functions read its untyped JSON."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from attrs import frozen
 
@@ -26,24 +26,12 @@ SQLITE: Final = b"SQLite format 3\0"
 """The first bytes of a SQLite file."""
 
 
-class Rows(Protocol):
-    """Yields the rows of a table of a SQLite file, which is only read."""
+Rows: TypeAlias = Callable[[Path, str, Sequence[str], str], Iterator[tuple[Any, ...]]]
+"""Yields the rows of a table of a SQLite file, which is only read; another program may be writing to it.
 
-    def __call__(
-        self, path: Path, table: str, columns: Sequence[str], order: str, /
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of *table*; none if the file has no such table.
-
-        Args:
-            path: the file, which another program may be writing to.
-            table: its name.
-            columns: the names of the columns; a column that the table lacks is None in each row.
-            order: the columns that order them, or ``rowid``.
-
-        Raises:
-            ValueError: the file is damaged.
-        """
-        ...
+Its arguments are the file, the table, the names of the columns, and those that order the rows, or ``rowid``.  A table that the
+file lacks has no rows, a column that the table lacks is None in each row.  It raises ``ValueError`` if the file is damaged.
+"""
 
 
 @frozen
@@ -64,46 +52,43 @@ class RivalFile:
         return self.rows_of(self.path, table, columns, order)
 
 
-@frozen
-class Remembered:
-    """The content of one memory of another tool."""
-
-    tool: str
-    id: str
-    content: str
-    namespace: Namespace
-    created_at: datetime
-    superseded_at: datetime | None = None
-    role: MemoryRole = "user"
-    session_id: str | None = None
-    path: str | None = None
-    key: str | None = None
-    value: Json = None
-    tags: tuple[str, ...] = ()
-    earlier: tuple[EarlierContent, ...] = ()
-
-    def record(self) -> MemoryRecord:
-        """Return a long-term memory that the tool inferred, so that it is recalled and decays."""
-        memory = Memory(
-            self.id,
-            self.namespace,
-            self.content,
-            key=self.key,
-            value=self.value,
-            category=None,
-            tags=self.tags,
-            confidence=1.0,
-            source="inferred",
-            role=self.role,
-            session_id=self.session_id,
-            memory_type="long_term",
-            pinned=False,
-            provenance=Provenance((), self.tool, self.path),
-            created_at=self.created_at,
-            superseded_at=self.superseded_at,
-            version=1 + len(self.earlier),
-        )
-        return MemoryRecord(memory=memory, earlier=self.earlier, dedup_key=None, vector=None)
+def remembered(
+    tool: str,
+    memory_id: str,
+    content: str,
+    namespace: Namespace,
+    created_at: datetime,
+    *,
+    path: str,
+    superseded_at: datetime | None = None,
+    role: MemoryRole = "user",
+    session_id: str | None = None,
+    key: str | None = None,
+    value: Json = None,
+    tags: tuple[str, ...] = (),
+    earlier: tuple[EarlierContent, ...] = (),
+) -> MemoryRecord:
+    """Return a long-term memory that *tool* inferred, so that it is recalled and decays."""
+    memory = Memory(
+        memory_id,
+        namespace,
+        content,
+        key=key,
+        value=value,
+        category=None,
+        tags=tags,
+        confidence=1.0,
+        source="inferred",
+        role=role,
+        session_id=session_id,
+        memory_type="long_term",
+        pinned=False,
+        provenance=Provenance((), tool, path),
+        created_at=created_at,
+        superseded_at=superseded_at,
+        version=1 + len(earlier),
+    )
+    return MemoryRecord(memory=memory, earlier=earlier, dedup_key=None, vector=None)
 
 
 def text_of(value: Json) -> str | None:

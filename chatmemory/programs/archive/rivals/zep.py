@@ -12,11 +12,11 @@ from chatmemory.programs.archive.records import ConversationRecord, MessageRecor
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
-    Remembered,
     RivalFile,
     id_of,
     json_of,
     object_of,
+    remembered,
     spoken,
     text_of,
 )
@@ -83,7 +83,7 @@ def _fact(fact: JsonObject, number: int, file: RivalFile, namespace: Namespace) 
         return
     since = instant_of(fact.get("valid_at")) or instant_of(fact.get("created_at")) or UNDATED
     until = instant_of(fact.get("invalid_at")) or instant_of(fact.get("expired_at"))
-    yield Remembered(
+    yield remembered(
         TOOL,
         id_of(fact.get("uuid"), TOOL, content),
         content,
@@ -92,4 +92,4 @@ def _fact(fact: JsonObject, number: int, file: RivalFile, namespace: Namespace) 
         superseded_at=None if until is None else max(until, since),
         path=file.path.name,
         key=text_of(fact.get("name")),
-    ).record()
+    )
