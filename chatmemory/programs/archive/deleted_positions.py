@@ -60,15 +60,6 @@ class DeletedPositions:
             if ids:
                 yield summary.timestamp_range.start, ids
 
-    def lost_before(self, message_id: str) -> Sequence[SummarizationMetadata]:
-        """Return the summaries that a stored one has deleted, in the order in which they were made."""
-        return self.lost.get(message_id, ())
-
-    def made_at(self, message_id: str) -> datetime | None:
-        """Return when a summary was made, or None if the message is not a summary."""
-        summary = self.summaries.get(message_id)
-        return None if summary is None else summary.created_at
-
     def _behind(self, summary_id: str, seq: int) -> str | None:
         """Return the message after a summary in the view, if it was stored before the summary; otherwise None."""
         coverer = None

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias, TypeVar, final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.conversation.message_repository import (
@@ -65,33 +65,20 @@ PAGE: Final = 200
 """How many messages, memories or items one read returns."""
 
 
-@final
-@frozen
-class ExportReport:
-    """Counts what an export wrote.
-
-    Attributes:
-        left_out: the number of items with a lifetime, which are never exported.
-    """
-
-    conversations: int
-    messages: int
-    memories: int
-    items: int
-    left_out: int
-
-
 @Effect.gen
 async def exported(
     do: Do[GenericMemoryError, Repositories | ClockTag],
     write: Callable[[str], object],
     *,
     with_vectors: bool = False,
-) -> ExportReport:
+) -> tuple[ExportEnd, int]:
     """Write all data of the store, of all users; two exports of the same store are equal byte for byte.
 
     *write* is called with each line, its newline included, on a worker thread.  *with_vectors* adds the vectors of
     memories; without them the importing store embeds the memories itself.
+
+    Returns:
+        The last line, and the number of items that have a lifetime and so were left out.
     """
     exporter = _Exporter(
         do,
@@ -107,8 +94,7 @@ async def exported(
     await exporter.items()
     exporter.line(exporter.end)
     await exporter.flush()
-    end = exporter.end
-    return ExportReport(end.conversations, end.messages, end.memories, end.items, exporter.left_out)
+    return exporter.end, exporter.left_out
 
 
 @final
@@ -205,14 +191,16 @@ class _Exporter:
         id_, origin = conversation.conversation_id, conversation.forked_from
         shared = origin.seq if is_branch and origin is not None else 0
         places, newest, count = await self._places(id_, shared)
-        made_at = places.made_at(newest) if newest else None
+        updated_at = conversation.updated_at if count else conversation.created_at
+        if newest and (summary := places.summaries.get(newest)) is not None:
+            updated_at = summary.created_at
         many = count > 1 or places.has_deleted
         self.line(
             ConversationRecord(
                 id=id_,
                 owner=await self._owner(id_),
                 created_at=conversation.created_at if many and not is_branch else None,
-                updated_at=made_at or (conversation.updated_at if count else conversation.created_at),
+                updated_at=updated_at,
                 forked_from=origin.conversation_id if is_branch and origin is not None else None,
             )
         )
@@ -261,7 +249,7 @@ class _Exporter:
     def _message(self, conversation_id: str, message: ChatMessage, places: DeletedPositions) -> None:
         for timestamp, ids in places.deleted_before(message.id):
             self.line(DeletedRecord(conversation_id=conversation_id, ids=ids, timestamp=timestamp))
-        for lost in places.lost_before(message.id):
+        for lost in places.lost.get(message.id, ()):
             self.line(_summary(lost, "", {"summaryMetadataId": lost.id}))
         if (metadata := places.summaries.get(message.id)) is None:
             self.line(

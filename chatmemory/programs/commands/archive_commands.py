@@ -51,11 +51,10 @@ def export(host: Host, output: IO[str], *, vectors: bool) -> None:
       chatmemory export > everything.jsonl
       chatmemory export --vectors | gzip > everything.jsonl.gz
     """
-    report = host.run(lambda: exporting.exported(output.write, with_vectors=vectors), everybody=True)
+    end, left_out = host.run(lambda: exporting.exported(output.write, with_vectors=vectors), everybody=True)
     click.echo(
-        f"{report.conversations} conversations with {report.messages} messages, {report.memories} memories, "
-        f"{report.items} items"
-        + (f"; {report.left_out} items with a lifetime left out" if report.left_out else ""),
+        f"{end.conversations} conversations with {end.messages} messages, {end.memories} memories, {end.items} items"
+        + (f"; {left_out} items with a lifetime left out" if left_out else ""),
         err=True,
     )
 
