@@ -133,21 +133,26 @@ class ArrivingConversations:
         await self._append(opened, waiting, record.updated_at)
 
     async def _add(self, opened: _Open, message: NewMessage) -> None:
-        if problems := message_problems([message]):
-            self.tally.issue("; ".join(map(str, problems)))
+        draft = self._draft(message, message.timestamp or opened.record.updated_at)
+        if draft is None:
             return
-        timestamp = (message.timestamp or opened.record.updated_at).astimezone(UTC)
-        draft = MessageDraft(
-            message.id or "",
-            message.role,
-            message.content,
-            timestamp,
-            message.metadata,
-            self.tokens.count(message),
-        )
         opened.waiting.append((draft, self.tally.lines))
         if len(opened.waiting) >= BATCH:
             await self.flush()
+
+    def _draft(self, message: NewMessage, timestamp: datetime) -> MessageDraft | None:
+        """Return what a repository stores; None, and an issue, if the message breaks a rule."""
+        if problems := message_problems([message]):
+            self.tally.issue("; ".join(map(str, problems)))
+            return None
+        return MessageDraft(
+            message.id or "",
+            message.role,
+            message.content,
+            timestamp.astimezone(UTC),
+            message.metadata,
+            self.tokens.count(message),
+        )
 
     async def _append(
         self, opened: _Open, waiting: Sequence[tuple[MessageDraft, int]], now: datetime
@@ -184,8 +189,8 @@ class ArrivingConversations:
 
     async def _summarize(self, opened: _Open, record: SummaryRecord) -> None:
         message = NewMessage("summary", record.content, record.id, record.timestamp, record.metadata)
-        if problems := message_problems([message]):
-            self.tally.issue("; ".join(map(str, problems)))
+        draft = self._draft(message, record.timestamp)
+        if draft is None:
             return
         await self.flush()
         if self.tally.is_dry_run or opened.is_kept_out:
@@ -200,14 +205,6 @@ class ArrivingConversations:
         if conversation is None:
             self.tally.issue(f"summary {record.id!r} covers no message that was imported")
             return
-        draft = MessageDraft(
-            record.id,
-            "summary",
-            record.content,
-            record.timestamp.astimezone(UTC),
-            record.metadata,
-            self.tokens.count(message),
-        )
         summary = Summary(
             id_,
             record.metadata_id,
