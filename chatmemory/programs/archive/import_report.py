@@ -1,5 +1,6 @@
 """``ImportReport``: counts what an import stored, what was already there, and what it left out and why."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final, final
 
@@ -80,8 +81,8 @@ class ImportTally:
 
     is_dry_run: bool
     lines: int = 0
-    new: dict[str, int] = field(factory=dict[str, int])
-    known: dict[str, int] = field(factory=dict[str, int])
+    new: Counter[str] = field(factory=Counter[str])
+    known: Counter[str] = field(factory=Counter[str])
     forgotten: dict[str, None] = field(factory=dict[str, None])
     users: dict[str, None] = field(factory=dict[str, None])
     issues: list[ImportIssue] = field(factory=list[ImportIssue])
@@ -90,8 +91,8 @@ class ImportTally:
 
     def count(self, kind: str, *, new: int = 0, known: int = 0) -> None:
         """Add to the counters of *kind*."""
-        self.new[kind] = self.new.get(kind, 0) + new
-        self.known[kind] = self.known.get(kind, 0) + known
+        self.new[kind] += new
+        self.known[kind] += known
 
     def issue(self, reason: object, line: int | None = None) -> None:
         """Record why a line was left out; *line* is the current one by default."""
@@ -103,7 +104,7 @@ class ImportTally:
         """Return the report of the counts so far."""
 
         def arrived(kind: str) -> Arrived:
-            return Arrived(self.new.get(kind, 0), self.known.get(kind, 0))
+            return Arrived(self.new[kind], self.known[kind])
 
         return ImportReport(
             lines=self.lines,

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, cast, final, get_args
 from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import Failure, Outcome, Success
+from chatmemory.effect import Success
 from chatmemory.errors import DataValidationError, Problem
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, readable
@@ -243,35 +243,29 @@ def line_of(record: Record) -> str:
     return readable(json.dumps(unstructure(record), ensure_ascii=False))
 
 
-def record_of(line: str | bytes) -> Outcome[Record, DataValidationError]:
-    """Parse a line."""
-    try:
-        data: object = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return _refused(f"not JSON: {error}")
-    if not isinstance(data, dict):
-        return _refused("not a JSON object")
-    members = cast("dict[str, object]", data)
-    kind = members.get("type")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        return _refused(f"not a record of an export: type must be one of {', '.join(_KINDS)}")
-    return structure(members, _KINDS[kind])
-
-
 def records_in(lines: Iterable[bytes]) -> Iterator[Record | Unfit | None]:
     """Yield the record of each line, or None for an empty line."""
     for line in lines:
         if len(line) > LONGEST_LINE:
             yield Unfit("longer than 64 MiB")
-        elif not line.strip():
-            yield None
         else:
-            match record_of(line):
-                case Success(record):
-                    yield record
-                case Failure(error):
-                    yield Unfit(str(error))
+            yield _record(line) if line.strip() else None
 
 
-def _refused(problem: str) -> Failure[DataValidationError]:
-    return Failure(DataValidationError((Problem("$", problem),)))
+def _record(line: bytes) -> Record | Unfit:
+    try:
+        data: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return _unfit(f"not JSON: {error}")
+    if not isinstance(data, dict):
+        return _unfit("not a JSON object")
+    members = cast("dict[str, object]", data)
+    kind = members.get("type")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        return _unfit(f"not a record of an export: type must be one of {', '.join(_KINDS)}")
+    read = structure(members, _KINDS[kind])
+    return read.unwrap() if isinstance(read, Success) else Unfit(str(read.failure()))
+
+
+def _unfit(problem: str) -> Unfit:
+    return Unfit(str(DataValidationError((Problem("$", problem),))))
