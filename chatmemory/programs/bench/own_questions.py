@@ -63,13 +63,11 @@ class BenchQuestion:
     Attributes:
         id: unique within the suite; an audit names the question by it.
         answers: the ids of the turns that answer it; never empty.
-        kind: its category in the suite; empty when it has none.
     """
 
     id: str
     text: str
     answers: frozenset[str]
-    kind: str = ""
 
 
 @final

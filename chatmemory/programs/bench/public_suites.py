@@ -15,7 +15,7 @@ from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, 
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 from attrs import evolve
 
@@ -28,11 +28,9 @@ from chatmemory.programs.bench.own_questions import (
     own,
 )
 
-if TYPE_CHECKING:
-    from pathlib import Path
+Asked: TypeAlias = tuple[str, str, Iterable[str]]
+"""The id of a question, its text, and the ids of the turns that answer it."""
 
-LOCOMO_KINDS: Final = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
-REALTALK_KINDS: Final = {1: "multi-hop", 2: "temporal", 3: "commonsense"}
 _SESSION: Final = re.compile(r"session_(\d+)")
 _DIALOG_ID: Final = re.compile(r"D:?(\d+):0*(\d+)")
 _WEEKDAY: Final = re.compile(r" \(\w+\)")
@@ -128,7 +126,7 @@ def locomo(value: Sequence[Mapping[str, Any]]) -> Iterator[BenchConversation]:
             for number in _sessions(held)
             for said in held[f"session_{number}"]
         ]
-        yield _conversation(str(sample["sample_id"]), turns, _asked(sample, LOCOMO_KINDS))
+        yield _conversation(str(sample["sample_id"]), turns, _asked(sample))
 
 
 def realtalk(value: Mapping[str, Any], name: str) -> Iterator[BenchConversation]:
@@ -138,7 +136,7 @@ def realtalk(value: Mapping[str, Any], name: str) -> Iterator[BenchConversation]
         for number in _sessions(value)
         for said in value[f"session_{number}"]
     ]
-    yield _conversation(name, turns, _asked(value, REALTALK_KINDS))
+    yield _conversation(name, turns, _asked(value))
 
 
 def longmemeval(value: Sequence[Mapping[str, Any]]) -> Iterator[BenchConversation]:
@@ -171,7 +169,7 @@ def longmemeval(value: Sequence[Mapping[str, Any]]) -> Iterator[BenchConversatio
             for turn in marked.get(session) or members.get(session, [])
         ]
         name = str(item["question_id"])
-        yield _conversation(name, turns, [(name, item["question"], answers, item["question_type"])])
+        yield _conversation(name, turns, [(name, item["question"], answers)])
 
 
 def beam(folder: Path) -> Iterator[BenchConversation]:
@@ -197,12 +195,7 @@ def beam(folder: Path) -> Iterator[BenchConversation]:
                     )
                 )
         asked = [
-            (
-                f"{chat.name}/{kind}/{number}",
-                one["question"],
-                map(str, _numbers(one.get("source_chat_ids"))),
-                kind,
-            )
+            (f"{chat.name}/{kind}/{number}", one["question"], map(str, _numbers(one.get("source_chat_ids"))))
             for kind, questions in _probing(chat / "probing_questions.json").items()
             for number, one in enumerate(questions)
         ]
@@ -224,7 +217,7 @@ def memdaily(value: Sequence[Mapping[str, Any]], name: str) -> Iterator[BenchCon
             for said in told["message_list"]
         ]
         asked = [
-            (f"{conversation}/{one['qid']}", one["question"], map(str, one["target_step_id"]), name)
+            (f"{conversation}/{one['qid']}", one["question"], map(str, one["target_step_id"]))
             for one in told["question_list"]
         ]
         yield _conversation(conversation, turns, asked)
@@ -247,18 +240,14 @@ def _sessions(held: Mapping[str, Any]) -> list[int]:
     return sorted(int(one[1]) for one in found)
 
 
-def _asked(
-    held: Mapping[str, Any], kinds: Mapping[int, str]
-) -> Iterator[tuple[str, str, Iterable[str], str]]:
+def _asked(held: Mapping[str, Any]) -> Iterator[Asked]:
     for number, one in enumerate(held.get("qa", [])):
         # A few ids are written D:8:6, or several in one text.
         named = [f"D{a}:{b}" for a, b in _DIALOG_ID.findall(str(one.get("evidence", "")))]
-        yield str(number), one["question"], named, kinds.get(one["category"], str(one["category"]))
+        yield str(number), one["question"], named
 
 
-def _conversation(
-    name: str, turns: Sequence[BenchTurn], asked: Iterable[tuple[str, str, Iterable[str], str]]
-) -> BenchConversation:
+def _conversation(name: str, turns: Sequence[BenchTurn], asked: Iterable[Asked]) -> BenchConversation:
     """Return the conversation with the turns that have a text, and the questions that one of these turns answers."""
     spoken = tuple(turn for turn in turns if turn.text.strip())
     known = {turn.id for turn in spoken}
@@ -267,9 +256,8 @@ def _conversation(
             id=number if number.startswith(name) else f"{name}/{number}",
             text=text,
             answers=frozenset(known.intersection(answers)),
-            kind=kind,
         )
-        for number, text, answers, kind in asked
+        for number, text, answers in asked
     ]
     return BenchConversation(name, spoken, tuple(question for question in questions if question.answers))
 
