@@ -26,8 +26,6 @@ else:
     own_questions = LazyModule("chatmemory.programs.bench.own_questions")
     public_suites = LazyModule("chatmemory.programs.bench.public_suites")
 
-A_FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command()
 @click.argument("suites", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="SUITE...")
@@ -46,7 +44,7 @@ A_FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--output",
     "-o",
-    type=A_FILE,
+    type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="Also write the tables (.md) or the figures (.json) to this file.",
 )

@@ -37,10 +37,10 @@ class Entry(NamedTuple):
 class CommandGroup(click.Group):
     """A click group that imports a command on first use, so that a short one does not wait for the others."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry] | None = None, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
         """Make a group of *entries*, the commands by name in the order of ``--help``; the rest is as ``click.Group`` takes it."""
         super().__init__(*args, **kwargs)
-        self.entries = dict(entries or {})
+        self.entries = entries
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; on Ctrl-C end it without the empty line that click would print."""
@@ -89,9 +89,9 @@ def run_group(
     group: click.Group,
     name: str,
     open_host: Callable[..., object],
-    arguments: Sequence[str] | None = None,
+    arguments: Sequence[str] | None,
     *,
-    is_colourful: bool = True,
+    is_colourful: bool,
     usage_code: Callable[[click.UsageError], int] = lambda _: USAGE,
 ) -> int:
     """Run the command that *arguments* name, and return its exit code.
