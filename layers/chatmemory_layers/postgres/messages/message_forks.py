@@ -163,9 +163,3 @@ async def point_of(connection: Connection, held: Held) -> ForkPoint:
     (counted,) = await connection.fetch(COUNT_PART, held.branch_id, held.seq, held.version)
     size = (counted["messages"], counted["in_view"], counted["tokens"], counted["open"])
     return ForkPoint(held.seq, held.version, *size)
-
-
-async def state_of_branch(connection: Connection, branch_id: str) -> ConversationState:
-    """Return the state of a branch, for every principal."""
-    async with for_the_service(connection):
-        return await load_conversation(connection, branch_id)

@@ -158,12 +158,14 @@ class PostgresMessageRepository(MessageRepository):
     def clear(
         self, conversation_id: str, *, now: datetime, with_branches: bool = False
     ) -> Effect[ClearReport | None, AccessDeniedError | RepositoryError]:
-        if with_branches:
-            return self.database.write(
-                "clear messages", TREES, message_writes.clear_tree, conversation_id, now=now
-            )
-        place = conversation_place(conversation_id)
-        return self.database.write("clear messages", place, message_writes.clear, conversation_id, now=now)
+        return self.database.write(
+            "clear messages",
+            TREES if with_branches else conversation_place(conversation_id),
+            message_writes.clear,
+            conversation_id,
+            now=now,
+            with_branches=with_branches,
+        )
 
     @Effect.gen
     async def claim_work(

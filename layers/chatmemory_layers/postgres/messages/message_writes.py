@@ -35,7 +35,7 @@ from chatmemory_layers.postgres.messages.conversation_row import (
     state_in,
     store_messages,
 )
-from chatmemory_layers.postgres.messages.message_forks import branches_holding, state_of_branch
+from chatmemory_layers.postgres.messages.message_forks import branches_holding
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sql.rows import STATE
 
@@ -186,27 +186,15 @@ async def _cover(connection: Connection, summary: Summary, numbers: Sequence[str
 
 
 async def clear(
-    connection: Connection, conversation_id: str, *, now: datetime
+    connection: Connection, conversation_id: str, *, now: datetime, with_branches: bool = False
 ) -> Outcome[ClearReport | None, AccessDeniedError]:
-    """Delete the messages, summaries, coverage and queued work of a conversation; the branches keep what they hold."""
-    return await _clear(connection, conversation_id, now=now, with_branches=False)
+    """Delete the messages, summaries, coverage and queued work of a conversation; the branches keep what they hold.
 
-
-async def clear_tree(
-    connection: Connection, conversation_id: str, *, now: datetime
-) -> Outcome[ClearReport | None, AccessDeniedError]:
-    """Remove the messages of a conversation and of its branches.
-
-    It is the only write that locks several conversations.  The caller holds the lock that one such write at a time has, so
-    no two of them wait for each other.
+    *with_branches*: also clear the branches that the principal may clear.  Only this write locks several conversations.  The
+    caller holds the lock that one such write at a time has, so no two of them wait for each other.
     """
-    await hold(connection, conversation_id)
-    return await _clear(connection, conversation_id, now=now, with_branches=True)
-
-
-async def _clear(
-    connection: Connection, conversation_id: str, *, now: datetime, with_branches: bool
-) -> Outcome[ClearReport | None, AccessDeniedError]:
+    if with_branches:
+        await hold(connection, conversation_id)
     state = await load_conversation(connection, conversation_id)
     if state.conversation.message_count == 0 or not state.is_seen_by(principal()):
         return Success(None)
@@ -216,22 +204,18 @@ async def _clear(
     cleared_too: list[str] = []
     for branch_id in holding if with_branches else ():
         await hold(connection, branch_id)
-        branch = await state_of_branch(connection, branch_id)
-        if branch.refuses_deletion_by(principal()) is None:
-            await _clear_branch(connection, branch, now=now)
+        async with for_the_service(connection):
+            branch = await load_conversation(connection, branch_id)
+            if branch.refuses_deletion_by(principal()) is not None:
+                continue
             cleared_too.append(branch_id)
+            if branch.conversation.message_count:  # empty: it was cleared while the lock was waited for
+                cleared = await clear_state(connection, branch, now=now)
+                await store_messages(connection, branch, cleared.state, cleared.state.made_by("cleared"))
     decision = await clear_state(connection, state, now=now)
     await store_messages(connection, state, decision.state, decision.state.made_by("cleared"))
     kept = tuple(branch_id for branch_id in holding if branch_id not in cleared_too)
     return Success(evolve(decision.answer, cleared_too=tuple(cleared_too), still_shared_by=kept))
-
-
-async def _clear_branch(connection: Connection, state: ConversationState, *, now: datetime) -> None:
-    """Clear a branch of the conversation that the transaction clears; the caller holds the lock of the branch."""
-    if state.conversation.message_count:  # empty: it was cleared while the lock was waited for
-        async with for_the_service(connection):
-            decision = await clear_state(connection, state, now=now)
-            await store_messages(connection, state, decision.state, decision.state.made_by("cleared"))
 
 
 async def clear_state(connection: Connection, state: ConversationState, *, now: datetime) -> ClearDecision:
