@@ -18,8 +18,8 @@ from tests.unit.sql_statements import statements_of
 
 async def test_a_plain_server_says_of_each_table_what_would_happen_and_refuses_nothing(own_dsn: str) -> None:
     told = (await asked(own_dsn, is_check=True)).unwrap()
-    assert {table.name: table.key for table in told.tables if table.kind == "distributed"} == SPREAD_BY
-    assert [table.name for table in told.tables if table.kind == "reference"] == [*EVERYWHERE]
+    assert {table.name: table.key for table in told.tables if table.key} == SPREAD_BY
+    assert [table.name for table in told.tables if not table.key] == [*EVERYWHERE]
     assert {table.group for table in told.tables} == {"", "conversation", "memory_user", "item"}
     assert (told.refusals, told.is_possible) == ((), False)
     assert not any(table.is_done for table in told.tables)

@@ -4,16 +4,14 @@ Rows of one key lie on one server: the messages of a conversation with its row, 
 ``distribute`` may be interrupted and run again: it skips the tables that are spread already.
 """
 
-from typing import Final, Literal, TypeAlias, final
+from typing import Final, Literal, final
 
 from attrs import frozen
 
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory_layers.postgres.engine.connection import Connection
-from chatmemory_layers.postgres.engine.row_locks import SELECT_HAS_CATALOG
+from chatmemory_layers.postgres.engine.row_locks import has_catalog
 from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
-
-Kind: TypeAlias = Literal["distributed", "reference"]
 
 SELECT_TABLES: Final = """
 SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL
@@ -44,19 +42,20 @@ class TablePlan:
 
     Attributes:
         name: the name of the table.
-        kind: `distributed`: its rows are spread by *key*; `reference`: each server has all of them.
-        key: the column by which it is spread; "" for a reference table.
-        group: the table whose rows of one key lie on the same server; "" for a reference table.
+        key: the column by which its rows are spread; "" for a reference table, of which each server has all rows.
         refusals: why it cannot be spread like this, each with its cure; empty: it can.
         is_done: whether it is spread like this already.
     """
 
     name: str
-    kind: Kind
-    key: str = ""
-    group: str = ""
-    refusals: tuple[str, ...] = ()
-    is_done: bool = False
+    key: str
+    refusals: tuple[str, ...]
+    is_done: bool
+
+    @property
+    def group(self) -> str:
+        """The table whose rows of one key lie on the same server; "" for a reference table."""
+        return next((name for name, key in SPREAD_BY.items() if key == self.key), "")
 
     def __str__(self) -> str:
         how = (
@@ -120,9 +119,9 @@ async def distribution_of(connection: Connection) -> Distribution:
             refusals[name].append(
                 "the table is missing: open the store once with this edition, which makes it"
             )
-    has_catalog = await _has_catalog(connection)
+    is_possible = await has_catalog(connection)
     done: dict[str, tuple[str, str | None]] = {}
-    if has_catalog:
+    if is_possible:
         done = {
             row["name"]: (row["method"], row["key"]) for row in await connection.fetch(SELECT_SPREAD, names)
         }
@@ -132,16 +131,10 @@ async def distribution_of(connection: Connection) -> Distribution:
             how = f"distributed by {key}" if method == "h" else "a table of another kind"
             refusals[name].append(f"it is {how} already: {_UNDO.format(name)}")
     tables = [
-        *(
-            TablePlan(name, "reference", refusals=tuple(refusals[name]), is_done=name in done)
-            for name in EVERYWHERE
-        ),
-        *(
-            TablePlan(name, "distributed", key, _first_by(key), tuple(refusals[name]), is_done=name in done)
-            for name, key in SPREAD_BY.items()
-        ),
+        TablePlan(name, SPREAD_BY.get(name, ""), tuple(refusals[name]), is_done=name in done)
+        for name in names
     ]
-    return Distribution(tuple(tables), has_catalog)
+    return Distribution(tuple(tables), is_possible)
 
 
 async def distribute(connection: Connection) -> Outcome[Distribution, DistributionRefusedError]:
@@ -153,7 +146,7 @@ async def distribute(connection: Connection) -> Outcome[Distribution, Distributi
     Raises:
         asyncpg.PostgresError: or another of ``DRIVER_ERRORS``; the server refuses something else, or does not answer.
     """
-    if not await _has_catalog(connection):
+    if not await has_catalog(connection):
         (offer,) = await connection.fetch(SELECT_IS_OFFERED)
         if not offer["is_offered"]:
             return Failure(DistributionRefusedError((NO_CITUS,)))
@@ -163,20 +156,11 @@ async def distribute(connection: Connection) -> Outcome[Distribution, Distributi
         return Failure(DistributionRefusedError(planned.refusals))
     new = [table for table in planned.tables if not table.is_done]
     for table in new:
-        if table.kind == "reference":
-            await connection.fetch(MAKE_REFERENCE, table.name)
-        else:
+        if table.key:
             beside = "none" if table.name == table.group else table.group
             await connection.fetch(DISTRIBUTE, table.name, table.key, beside)
+        else:
+            await connection.fetch(MAKE_REFERENCE, table.name)
     for table in reversed(new):  # a table that refers to another one comes before it
         await connection.fetch(TRUNCATE_LOCAL, table.name)
     return Success(await distribution_of(connection))
-
-
-async def _has_catalog(connection: Connection) -> bool:
-    (found,) = await connection.fetch(SELECT_HAS_CATALOG)
-    return bool(found["has_catalog"])
-
-
-def _first_by(key: str) -> str:
-    return next(name for name, each in SPREAD_BY.items() if each == key)

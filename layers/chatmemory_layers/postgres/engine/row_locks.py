@@ -87,10 +87,15 @@ def lock_of(owner: str) -> int:
     return int.from_bytes(hashlib.blake2b(owner.encode(), digest_size=8).digest(), signed=True)
 
 
+async def has_catalog(connection: Connection) -> bool:
+    """Return whether the database has Citus."""
+    (found,) = await connection.fetch(SELECT_HAS_CATALOG)
+    return bool(found["has_catalog"])
+
+
 async def is_spread(connection: Connection) -> bool:
     """Return whether the tables of the store are spread over servers."""
-    (found,) = await connection.fetch(SELECT_HAS_CATALOG)
-    if not found["has_catalog"]:
+    if not await has_catalog(connection):
         return False
     (spread,) = await connection.fetch(SELECT_IS_SPREAD)
     return bool(spread["is_spread"])
