@@ -12,16 +12,11 @@ import asyncio
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from typing import Any, Final, cast
-
-from chatmemory.extra import needs_extra
-
-with needs_extra("postgres"):
-    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
+from typing import Final
 
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
-from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.connection import connect
 from chatmemory_layers.postgres.engine.distribution import (
     Distribution,
     DistributionRefusedError,
@@ -50,12 +45,9 @@ async def asked(
         The plan for each table, after it was carried out unless *is_check*.
     """
     try:
-        connection: Any = await cast("Any", asyncpg).connect(
-            dsn, statement_cache_size=0, timeout=_CONNECT_SECONDS
-        )
+        connection = await connect(dsn, seconds=_CONNECT_SECONDS)
         try:
-            lent: Connection = connection
-            return Success(await distribution_of(lent)) if is_check else await distribute(lent)
+            return Success(await distribution_of(connection)) if is_check else await distribute(connection)
         finally:
             connection.terminate()
     except DRIVER_ERRORS as error:

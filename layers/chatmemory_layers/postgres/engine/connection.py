@@ -1,4 +1,4 @@
-"""``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; ``open_pool`` opens a pool.
+"""``Connection`` and ``Pool``: types for the parts of asyncpg that the backend uses; ``connect`` and ``open_pool`` open them.
 
 asyncpg itself is untyped.  ``planned_once`` keeps the server from planning a large statement again for each call,
 ``PLANNED_EACH_TIME`` makes it do so.
@@ -93,6 +93,24 @@ class Pool(Protocol):
     def terminate(self) -> None:
         """Close every connection without telling the server."""
         ...
+
+
+async def connect(dsn: str, *, seconds: float = 60.0, statement_seconds: float | None = None) -> Connection:
+    """Open a connection outside of any pool, which the caller terminates; no statement is cached, for a PgBouncer before it.
+
+    Args:
+        dsn: the address.
+        seconds: how long to wait for the server.
+        statement_seconds: the time limit of each statement; None: there is none.
+
+    Raises:
+        asyncpg.PostgresError: or another of ``DRIVER_ERRORS``.
+        ValueError: asyncpg does not understand the address.
+    """
+    connection: Connection = await cast("Any", asyncpg).connect(
+        dsn, statement_cache_size=0, timeout=seconds, command_timeout=statement_seconds
+    )
+    return connection
 
 
 async def open_pool(dsn: str, settings: PostgresSettings, pools: AsyncExitStack) -> Pool:

@@ -4,16 +4,12 @@ The statements of all checks and the names of the indexes are here, too.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
-from chatmemory.extra import needs_extra
 from chatmemory.pastchats.past_chats import Severity
 from chatmemory.settings.memory_settings import PostgresSettings
-from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.connection import Connection, connect
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
-
-with needs_extra("postgres"):
-    import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
 MB: Final = 1_000_000
 SLOW_MS: Final = 100.0
@@ -185,14 +181,7 @@ ORDER BY xact_start LIMIT 3
 
 async def connected(dsn: str, settings: PostgresSettings) -> Connection:
     """Connect to *dsn* for the checks, with the time limit of *settings*."""
-    # No statement is cached, so that it works behind PgBouncer, too.
-    connection: Connection = await cast("Any", asyncpg).connect(
-        dsn,
-        statement_cache_size=0,
-        timeout=settings.timeout_seconds,
-        command_timeout=settings.timeout_seconds,
-    )
-    return connection
+    return await connect(dsn, seconds=settings.timeout_seconds, statement_seconds=settings.timeout_seconds)
 
 
 async def _version(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:

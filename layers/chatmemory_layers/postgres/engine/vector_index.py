@@ -10,14 +10,14 @@ ready, searches do without.
 
 import asyncio
 import logging
-from typing import Any, Final, cast, final
+from typing import Final, final
 
 from chatmemory.extra import needs_extra
 
 with needs_extra("postgres"):
     import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
-from chatmemory_layers.postgres.engine.connection import Connection
+from chatmemory_layers.postgres.engine.connection import Connection, connect
 from chatmemory_layers.postgres.engine.migrations import LOCK
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
 
@@ -138,16 +138,12 @@ class VectorIndexes:
     async def _make(self, space_key: int, dim: int) -> None:
         # With its own connection: it takes minutes, and the pool may have only one.
         try:
-            connection: Connection = await cast("Any", asyncpg).connect(self._dsn, statement_cache_size=0)
+            connection = await connect(self._dsn)
             try:
-                await _make_index(connection, space_key, dim)
+                if await connection.fetch(SELECT_LEFTOVER, str(space_key)):
+                    await connection.execute(DROP_INDEX.format(space_key=space_key))
+                await connection.execute(CREATE_INDEX.format(space_key=space_key, dim=dim))
             finally:
                 connection.terminate()
         except DRIVER_ERRORS as error:
             log.warning("vectors of space %d are compared one by one: no index: %s", space_key, error)
-
-
-async def _make_index(connection: Connection, space_key: int, dim: int) -> None:
-    if await connection.fetch(SELECT_LEFTOVER, str(space_key)):
-        await connection.execute(DROP_INDEX.format(space_key=space_key))
-    await connection.execute(CREATE_INDEX.format(space_key=space_key, dim=dim))
