@@ -16,13 +16,12 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Vector
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.events.event import Change
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.memories import Memory, Provenance
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import new_key, user_key
-from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
+from chatmemory_layers.postgres.events.noted_events import insert_memory_events
 from chatmemory_layers.sql.columns import from_us, to_us
 
 # ruff: noqa: S608  conditions and the names of columns are put into statements, never values
@@ -128,7 +127,8 @@ def insert_drafts(first: int, owners: str) -> str:
 )"""
 
 
-# Writes rows with their vectors and events in one round trip, for users that have a row.
+# Writes rows with their vectors and events in one round trip, for users that have a row.  The parameters are those of
+# ``drafts_of`` and ``columns_of``.
 INSERT_MEMORIES: Final = f"""
 WITH owner AS MATERIALIZED (
     SELECT user_key, term_salt FROM memory_user WHERE memory_user.user_key = ANY ($2::uuid[])
@@ -181,13 +181,6 @@ def row_of(draft: MemoryDraft, space_key: int | None) -> MemoryRow:
         "memory_key": new_key(),
         "vector": draft.vector,
     }
-
-
-async def insert_memories(
-    connection: Connection, rows: Iterable[MemoryRow], changes: Sequence[Change]
-) -> None:
-    """Write *rows*, at least one, with their vectors, and an event for each of *changes*."""
-    await connection.execute(INSERT_MEMORIES, *drafts_of(rows), *columns_of(changes))
 
 
 def drafts_of(rows: Iterable[MemoryRow]) -> list[object]:

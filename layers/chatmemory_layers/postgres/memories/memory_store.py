@@ -31,11 +31,13 @@ from chatmemory.longterm.memories import SaveOutcome, is_stated, value_key
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
+from chatmemory_layers.postgres.events.noted_events import columns_of
 from chatmemory_layers.postgres.memories.memory_history import keep_pasts
 from chatmemory_layers.postgres.memories.memory_row import (
+    INSERT_MEMORIES,
     IS_VALUE,
     MemoryRow,
-    insert_memories,
+    drafts_of,
     row_of,
     space_keys,
 )
@@ -143,7 +145,9 @@ async def store(
         await connection.execute(END_REPLACED, *map(list, zip(*rows_of_ends, strict=True)))
     if new:
         try:
-            await insert_memories(connection, new.values(), [*decision.changes])
+            await connection.execute(
+                INSERT_MEMORIES, *drafts_of(new.values()), *columns_of([*decision.changes])
+            )
         except asyncpg.UniqueViolationError as error:
             if getattr(error, "constraint_name", None) != ID_TAKEN:
                 raise

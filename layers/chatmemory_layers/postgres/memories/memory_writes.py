@@ -20,12 +20,11 @@ from chatmemory.longterm.repository_values import Attachment, Mark, MemoryDraft,
 from chatmemory_layers.postgres.engine.connection import Connection, Row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.noted_events import note
+from chatmemory_layers.postgres.memories import memory_reads
 from chatmemory_layers.postgres.memories.memory_row import (
     IS_VALUE,
     OWNED,
-    RECORD,
     SEEN,
-    memory_of,
     seen_by,
     space_keys,
     vectors_of,
@@ -56,9 +55,6 @@ WHERE {OWNED} AND memory_id = $2 AND superseded_at_us IS NOT NULL
 RETURNING memory_id, app_type
 """
 
-SELECT_SEEN: Final = f"""
-SELECT * FROM {RECORD} WHERE {SEEN} AND memory_id = $3
-"""
 # The dedup key is removed: it would mean that two memories are the same.
 UPDATE_SAID: Final = f"""
 WITH earlier AS (
@@ -147,10 +143,10 @@ async def restore(
     now: datetime,
 ) -> Outcome[Memory, MemoryNotFoundError]:
     """Make a memory true again, from its ``created_at`` on, as if it had never stopped being true."""
-    before = await _seen(connection, namespace, memory_id)
+    before = await memory_reads.get(connection, namespace, memory_id)
     if before is None:
         return Failure(MemoryNotFoundError(memory_id))
-    if instead_of is not None and await _seen(connection, namespace, instead_of) is None:
+    if instead_of is not None and await memory_reads.get(connection, namespace, instead_of) is None:
         return Failure(MemoryNotFoundError(instead_of))
     user = user_key(namespace.user)
     ended: Sequence[Row] = ()
@@ -165,7 +161,7 @@ async def restore(
         for rows in (found, ended)
     )
     await note(connection, [*changes_of_restore(*names, by=memory_id, now=now)])
-    restored = await _seen(connection, namespace, memory_id)
+    restored = await memory_reads.get(connection, namespace, memory_id)
     return Failure(MemoryNotFoundError(memory_id)) if restored is None else Success(restored)
 
 
@@ -173,7 +169,7 @@ async def rewrite(
     connection: Connection, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
 ) -> Outcome[Memory | None, MemoryChangedError]:
     """Replace the content of a memory with the content of *draft*, and increase its version by one."""
-    found = await connection.fetch(SELECT_SEEN, *seen_by(draft.namespace), draft.id)
+    found = await connection.fetch(memory_reads.SELECT_MEMORY, *seen_by(draft.namespace), draft.id)
     if not found:
         return Success(None)
     user, key, version = user_key(draft.namespace.user), found[0]["memory_key"], found[0]["version"]
@@ -203,7 +199,7 @@ async def rewrite(
         else:
             attachment = Attachment(draft.id, version + 1, draft.vector)
             await attach(connection, draft.namespace, draft.space, (attachment,))
-    rewritten = await _seen(connection, draft.namespace, draft.id)
+    rewritten = await memory_reads.get(connection, draft.namespace, draft.id)
     if rewritten is not None:
         await note(connection, [changed_by(draft, rewritten)])
     return Success(rewritten)
@@ -211,13 +207,13 @@ async def rewrite(
 
 async def mark(connection: Connection, mark: Mark) -> Outcome[Memory | None, Never]:
     """Change the type of a memory, or pin or unpin it."""
-    before = await _seen(connection, mark.namespace, mark.memory_id)
+    before = await memory_reads.get(connection, mark.namespace, mark.memory_id)
     if before is None or not (changes := changes_of_mark(mark, before)):
         return Success(before)
     seen = seen_by(mark.namespace)
     await connection.execute(UPDATE_MARKS, *seen, mark.memory_id, mark.memory_type, mark.pinned)
     await note(connection, changes)
-    return Success(await _seen(connection, mark.namespace, mark.memory_id))
+    return Success(await memory_reads.get(connection, mark.namespace, mark.memory_id))
 
 
 async def record_use(connection: Connection, use: Use) -> Outcome[UseReport, Never]:
@@ -255,8 +251,3 @@ async def attach(
         *vectors_of([each.vector for each in attachments]),
     )
     return Success(len(attached))
-
-
-async def _seen(connection: Connection, namespace: Namespace, memory_id: str) -> Memory | None:
-    found = await connection.fetch(SELECT_SEEN, *seen_by(namespace), memory_id)
-    return memory_of(found[0], namespace.user) if found else None
