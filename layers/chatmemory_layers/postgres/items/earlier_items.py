@@ -10,26 +10,26 @@ from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sql.item_columns import EARLIER_ITEM, earlier_item_of
 
-_NAMED: Final = """root_key = ANY ($1::uuid[])
+NAMED: Final = """root_key = ANY ($1::uuid[])
     AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
 """
 # A value that is replaced in the instant in which it was put, or that has a lifetime, is not kept.
 KEEP_ITEMS: Final = f"""
 INSERT INTO item_version (root_key, name_hash, version, value, search_terms, created_at_us, updated_at_us, ended_at_us)
 SELECT root_key, name_hash, version, value, search_terms, created_at_us, updated_at_us, $3::bigint FROM item
-WHERE {_NAMED} AND lifetime_us IS NULL AND updated_at_us <> $3
+WHERE {NAMED} AND lifetime_us IS NULL AND updated_at_us <> $3
 """  # noqa: S608  made of a constant
 TRIM_ITEMS: Final = f"""
 DELETE FROM item_version USING (
     SELECT root_key, name_hash, version,
         row_number() OVER (PARTITION BY root_key, name_hash ORDER BY version DESC) AS place
-    FROM item_version WHERE {_NAMED}
+    FROM item_version WHERE {NAMED}
 ) AS old
 WHERE old.place > {MOST_EARLIER} AND item_version.root_key = old.root_key AND item_version.name_hash = old.name_hash
     AND item_version.version = old.version
 """  # noqa: S608  made of constants
 FORGET_PAST: Final = f"""
-DELETE FROM item_version WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
+DELETE FROM item_version WHERE {NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
 """  # noqa: S608  made of a constant
 
 _EARLIER: Final = f"""
@@ -39,7 +39,7 @@ SELECT_VERSION: Final = f"{_EARLIER} AND version = $3"
 SELECT_AT: Final = f"{_EARLIER} AND updated_at_us <= $3 AND ended_at_us > $3 ORDER BY version DESC LIMIT 1"
 SELECT_NEWEST_EARLIER: Final = f"{_EARLIER} ORDER BY version DESC LIMIT 1"
 SELECT_EARLIER: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, {EARLIER_ITEM} FROM item_version WHERE {_NAMED} ORDER BY version
+SELECT encode(name_hash, 'hex') AS name_hash, {EARLIER_ITEM} FROM item_version WHERE {NAMED} ORDER BY version
 """  # noqa: S608  made of constants
 
 Keys = tuple[list[str], list[str]]

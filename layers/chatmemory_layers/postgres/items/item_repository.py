@@ -46,6 +46,7 @@ from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.events.noted_events import note_items
 from chatmemory_layers.postgres.items.earlier_items import (
     FORGET_PAST,
+    NAMED,
     SELECT_EARLIER,
     earlier_item,
     keep_items,
@@ -110,17 +111,14 @@ ON CONFLICT (root_key, name_hash) DO UPDATE SET
         ELSE old.version + 1
     END
 """
-_NAMED = """root_key = ANY ($1::uuid[])
-    AND name_hash = ANY (ARRAY(SELECT decode(wanted, 'hex') FROM unnest($2::text[]) AS wanted))
-"""
 REMOVE_ITEMS: Final = f"""
-DELETE FROM item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
+DELETE FROM item WHERE {NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
 """
 DELETE_ITEMS: Final = f"""
-WITH forgotten AS (DELETE FROM item_version WHERE {_NAMED})
-DELETE FROM item WHERE {_NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
+WITH forgotten AS (DELETE FROM item_version WHERE {NAMED})
+DELETE FROM item WHERE {NAMED} RETURNING encode(name_hash, 'hex') AS name_hash
 """
-DELETE_PASSAGES: Final = f"DELETE FROM item_passage WHERE {_NAMED}"
+DELETE_PASSAGES: Final = f"DELETE FROM item_passage WHERE {NAMED}"
 INSERT_PASSAGES: Final = """
 INSERT INTO item_passage (root_key, name_hash, number, model, vector)
 SELECT root_key, decode(name_hash, 'hex'), number, model, decode(vector, 'hex')
@@ -142,14 +140,14 @@ _BELOW = """
 """
 SELECT_ITEMS: Final = f"""
 SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM item
-WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
+WHERE {NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_WHOLE: Final = f"""
 SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS}, search_terms FROM item
-WHERE {_NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
+WHERE {NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_PASSAGES_OF: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, model, vector FROM item_passage WHERE {_NAMED} ORDER BY number
+SELECT encode(name_hash, 'hex') AS name_hash, model, vector FROM item_passage WHERE {NAMED} ORDER BY number
 """
 SELECT_NEWEST: Final = f"""
 SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {NARROWED} AND {PLANNED_EACH_TIME}
@@ -163,7 +161,7 @@ FROM item WHERE {_BELOW} AND {NARROWED}
 SELECT_PASSAGES: Final = f"""
 SELECT item_key, vector FROM item JOIN item_passage USING (root_key, name_hash) WHERE {_BELOW} AND model = $5
 """
-SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {_NAMED}"
+SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {NAMED}"
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 # All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
 _Work: TypeAlias = Callable[[Connection], Coroutine[Any, Any, Outcome[Any, Any]]]
