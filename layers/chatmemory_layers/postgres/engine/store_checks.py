@@ -70,24 +70,16 @@ async def store_checks(settings: PostgresSettings) -> tuple[Finding, ...]:
     try:
         findings: list[Finding] = []
         for code, look in sorted([*SERVER_CHECKS.items(), *_CHECKS.items()]):
-            async for severity, message, repair in _looked(look, connection, settings):
-                findings.append(Finding(code=code, severity=severity, message=message, repair=repair))
+            try:
+                async for severity, message, repair in look(connection, settings):
+                    findings.append(Finding(code=code, severity=severity, message=message, repair=repair))
+            except DRIVER_ERRORS as error:
+                message = f"could not be looked at: {str(error).partition(chr(10))[0]}"
+                repair = "GRANT pg_monitor to this role, or open the store once, which makes its tables"
+                findings.append(Finding(code=code, severity="warning", message=message, repair=repair))
         return tuple(findings)
     finally:
         connection.terminate()
-
-
-async def _looked(look: Check, connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
-    """Run one check; if the server refuses it, that is a finding, too."""
-    try:
-        async for seen in look(connection, settings):
-            yield seen
-    except DRIVER_ERRORS as error:
-        yield (
-            "warning",
-            f"could not be looked at: {str(error).partition(chr(10))[0]}",
-            "GRANT pg_monitor to this role, or open the store once, which makes its tables",
-        )
 
 
 async def _steps(connection: Connection, settings: PostgresSettings) -> AsyncIterator[Seen]:
