@@ -295,13 +295,11 @@ class Database:
     async def _transaction(
         self, operation: str, owner: Place, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
     ) -> Outcome[A, E | RepositoryError]:
-        outcome = await self._attempt(operation, owner, work)
-        if self._locks_rows:
-            for _ in range(_FIRST_ROW_ATTEMPTS - 1):
-                if not _met_another(outcome):
-                    break
-                outcome = await self._attempt(operation, owner, work)
-        return outcome
+        for _ in range(_FIRST_ROW_ATTEMPTS - 1 if self._locks_rows else 0):
+            outcome = await self._attempt(operation, owner, work)
+            if not _met_another(outcome):
+                return outcome
+        return await self._attempt(operation, owner, work)
 
     async def _attempt(
         self, operation: str, owner: Place, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
