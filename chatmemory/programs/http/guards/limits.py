@@ -26,16 +26,6 @@ TOO_MANY: Final = Refusal("OverloadedError", "too many requests at once: try aga
 TOO_MANY_STREAMS: Final = Refusal("OverloadedError", "too many streams at once: try again soon")
 
 
-class _RefusedError(Exception):
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__()
-        self.refusal = refusal
-
-
-class _GoneError(Exception):
-    """The client went away before its body was complete."""
-
-
 @final
 class FreeMemory:
     """The memory that is left for all arriving bodies together, in bytes."""
@@ -63,32 +53,35 @@ class ContentGuard:
         self.max_bytes = max_bytes
         self.seconds = seconds
         self.memory = memory or FreeMemory()
+        text = f"a body may have at most {max_bytes:,} bytes: send less at a time"
+        self._too_large = Refusal("ContentTooLargeError", text)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request to *app*, or refuse it; a refused body is not read further, and the connection is closed."""
         headers = Headers(scope=scope)
-        try:
-            self._check(scope["method"], headers)
-            if "content-length" in headers or "transfer-encoding" in headers:
-                receive = _received(await self._read(receive), receive)
-        except _RefusedError as refused:
-            await problem_response(refused.refusal)(scope, receive, send)
-        except _GoneError:
-            return
-        else:
-            await self.app(scope, receive, send)
+        refusal = self._refusal(scope["method"], headers)
+        if refusal is None and ("content-length" in headers or "transfer-encoding" in headers):
+            body = await self._read(receive)
+            if body is None:
+                return
+            if isinstance(body, Refusal):
+                refusal = body
+            else:
+                receive = _received(body, receive)
+        await (self.app if refusal is None else problem_response(refusal))(scope, receive, send)
 
-    def _check(self, method: str, headers: Headers) -> None:
+    def _refusal(self, method: str, headers: Headers) -> Refusal | None:
         types = headers.getlist("content-type")
         if method in WRITING_METHODS and not (len(types) == 1 and JSON.fullmatch(types[0].strip())):
-            raise _RefusedError(NO_JSON)
+            return NO_JSON
         if "content-encoding" in headers:
-            raise _RefusedError(ENCODED)
+            return ENCODED
         announced = headers.get("content-length", "")
-        if announced.isdecimal() and int(announced) > self.max_bytes:
-            raise self._too_large()
+        is_too_large = announced.isdecimal() and int(announced) > self.max_bytes
+        return self._too_large if is_too_large else None
 
-    async def _read(self, receive: Receive) -> bytes:
+    async def _read(self, receive: Receive) -> bytes | Refusal | None:
+        """Return the body, or why it is refused; None: the client went away before it was complete."""
         body = bytearray()
         held_bytes = 0
         try:
@@ -97,25 +90,20 @@ class ContentGuard:
                 while more_body:
                     message = await receive()
                     if message["type"] == "http.disconnect":
-                        raise _GoneError
+                        return None
                     body += message.get("body", b"")
                     more_body = message.get("more_body", False)
                     self.memory.free_bytes -= len(body) - held_bytes
                     held_bytes = len(body)
                     if held_bytes > self.max_bytes:
-                        raise self._too_large()
+                        return self._too_large
                     if self.memory.free_bytes < 0:
-                        raise _RefusedError(NO_MEMORY)
+                        return NO_MEMORY
         except TimeoutError:
-            text = f"the whole body must arrive within {self.seconds:g} s"
-            raise _RefusedError(Refusal("RequestTimeoutError", text)) from None
+            return Refusal("RequestTimeoutError", f"the whole body must arrive within {self.seconds:g} s")
         finally:
             self.memory.free_bytes += held_bytes
         return bytes(body)
-
-    def _too_large(self) -> _RefusedError:
-        text = f"a body may have at most {self.max_bytes:,} bytes: send less at a time"
-        return _RefusedError(Refusal("ContentTooLargeError", text))
 
 
 def _received(body: bytes, receive: Receive) -> Receive:
