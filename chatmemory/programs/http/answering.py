@@ -154,29 +154,19 @@ async def _read_call(
     """Parse the parts of *request* that *operation* needs; fail with all problems at once."""
     problems: list[Problem] = []
     kinds = operation.signature
-    path = _path(request.path_params, problems)
-    query = _unless(_query(request.scope["query_string"], kinds.query), problems)  # type: ignore[arg-type]  # mypy takes no class for Hashable
-    body = await _body(request, kinds.body, problems)
-    expected_version = _expected_version(operation, request, problems)
-    key = _key(operation, request, problems)
-    last_event = None
-    if operation.stream is not None:
-        expected = "the id of an event"
-        last_event = _header(request, "Last-Event-ID", operation.stream.ids, expected, problems)
-    if problems:
-        return Failure(DataValidationError(tuple(problems)))
-    return Success(
-        Call(
-            grant=grant,
-            path=path,
-            query=query,
-            body=body,
-            expected_version=expected_version,
-            key=key,
-            last_event=last_event,
-            closing=closing,
-        )
+    call = Call(
+        grant=grant,
+        path=_path(request.path_params, problems),
+        query=_unless(_query(request.scope["query_string"], kinds.query), problems),  # type: ignore[arg-type]  # mypy takes no class for Hashable
+        body=await _body(request, kinds.body, problems),
+        expected_version=_expected_version(operation, request, problems),
+        key=_key(operation, request, problems),
+        last_event=None
+        if (stream := operation.stream) is None
+        else _header(request, "Last-Event-ID", stream.ids, "the id of an event", problems),
+        closing=closing,
     )
+    return Failure(DataValidationError(tuple(problems))) if problems else Success(call)
 
 
 def _path(raw: Mapping[str, str], problems: list[Problem]) -> Mapping[str, str]:
