@@ -68,12 +68,11 @@ async def imported(
     items = ArrivingItems(do, do.service(ItemRepositoryTag), do.service(ClockTag), tally)
     for arrived in arriving:
         tally.lines += 1
-        if arrived is None or isinstance(arrived, Unfit):
-            if arrived is not None:
-                tally.issue(arrived.reason)
-            continue
-        record = _redacted(arrived, redaction) if redacts else arrived
-        match record:
+        match record := _redacted(arrived, redaction) if redacts else arrived:
+            case None:
+                pass
+            case Unfit(reason):
+                tally.issue(reason)
             case ExportHeader():
                 if record.version > VERSION:
                     tally.issue(
@@ -118,7 +117,7 @@ async def all_embedded(do: Do[RecallError, LongTermMemoryService | MemoryReposit
     return await do(embedded(users))
 
 
-def _redacted(record: Record, redaction: Redaction) -> Record:
+def _redacted(record: Record | Unfit | None, redaction: Redaction) -> Record | Unfit | None:
     match record:
         case MessageRecord() | SummaryRecord():
             metadata = None if record.metadata is None else redaction.metadata(record.metadata)
