@@ -258,36 +258,32 @@ def forget(
     if memory_ids:
         known = [_shown_memory(host, memory_id) for memory_id in memory_ids]
         ask(f"{memories_text(known)}\nDelete this permanently?", yes=yes)
+        receipt = _forgotten(host, memory_ids)
     else:
         what = "all memories" if everything else "the memories of this origin"
         ask(f"{what} of {host.namespace().user} will be deleted permanently. Continue?", yes=yes)
-    receipt = _forgotten(host, memory_ids, session=session, message=message, path=path)
+        receipt = host.memories(
+            lambda kept, namespace: (
+                kept.forget_all(namespace)
+                if everything
+                else kept.forget_where(namespace, session_id=session, message_id=message, path=path)
+            )
+        )
     say(receipt, forgotten_text(receipt), as_json=as_json)
 
 
-def _forgotten(
-    host: Host, memory_ids: tuple[str, ...], *, session: str | None, message: str | None, path: str | None
-) -> ForgetReceipt:
+def _forgotten(host: Host, memory_ids: tuple[str, ...]) -> ForgetReceipt:
     from chatmemory.longterm.memories import ForgetReceipt
 
-    if memory_ids:
-        receipts = [_gone(host, memory_id) for memory_id in dict.fromkeys(memory_ids)]
-        return ForgetReceipt(
-            sum(receipt.memories for receipt in receipts),
-            sum(receipt.embeddings for receipt in receipts),
-            tuple(sorted({stale for receipt in receipts for stale in receipt.stale_summaries})),
-        )
-    if session is None and message is None and path is None:
-        return host.memories(lambda kept, namespace: kept.forget_all(namespace))
-    return host.memories(
-        lambda kept, namespace: kept.forget_where(
-            namespace, session_id=session, message_id=message, path=path
-        )
+    def gone(memory_id: str) -> ForgetReceipt:
+        return host.memories(lambda kept, namespace: kept.forget(namespace, memory_id))
+
+    receipts = list(map(gone, dict.fromkeys(memory_ids)))
+    return ForgetReceipt(
+        sum(receipt.memories for receipt in receipts),
+        sum(receipt.embeddings for receipt in receipts),
+        tuple(sorted({stale for receipt in receipts for stale in receipt.stale_summaries})),
     )
-
-
-def _gone(host: Host, memory_id: str) -> ForgetReceipt:
-    return host.memories(lambda kept, namespace: kept.forget(namespace, memory_id))
 
 
 def _clear(host: Host, conversation: str, *, with_branches: bool, yes: bool, as_json: bool) -> None:
