@@ -36,7 +36,6 @@ class PoolMetrics:
     """The instruments of one meter."""
 
     def __init__(self, meter: "Meter") -> None:
-        """Create the instruments."""
         self._wait_for_connection = meter.create_histogram("db.client.connection.wait_time", unit="s")
         self._group_size = meter.create_histogram("chatmemory.postgres.group.size", unit="{write}")
         self._wait_in_line = meter.create_histogram("chatmemory.postgres.write.wait", unit="s")

@@ -84,7 +84,6 @@ class Kept:
     """Facts about owners, as they were after the last write; each statement that uses them checks that they still hold."""
 
     def __init__(self) -> None:
-        """Begin without facts."""
         self._facts: dict[str, Any] = {}
 
     def get(self, owner: str) -> Any:
@@ -139,7 +138,6 @@ class Lines:
     """
 
     def __init__(self) -> None:
-        """Create no queue yet."""
         self._behind: dict[str, deque[Turn]] = {}  # by owner; the writer whose turn it is has left the queue
 
     def enter(self, owner: str, turn: Turn) -> None:
@@ -260,15 +258,12 @@ class Groups:
         waiting = [job for jobs in self._waiting.values() for job in jobs if not job.answer.done()]
         for job in waiting:
             if job.since + self._seconds <= now:
-                self._expire(job.answer)
+                self._expire(job)
         if (since := min((job.since for job in waiting if not job.answer.done()), default=None)) is not None:
             self._timer = self._loop.call_at(since + self._seconds, self._expire_late)
 
-    def _expire(self, answer: "asyncio.Future[Any]") -> None:
-        if not answer.done():
-            answer.set_result(
-                Failure(RepositoryError(self._work.operation, "busy", "many write to the same place"))
-            )
+    def _expire(self, job: Job) -> None:
+        _settle(job, Failure(RepositoryError(self._work.operation, "busy", "many write to the same place")))
 
     def _take_turn(self, owner: Place) -> bool:
         self._turns.append(owner)
@@ -388,7 +383,7 @@ class Groups:
                     some = await self._write_as_one(owner, some)
                 for job in some:
                     if len(jobs) > 1 and self._loop.time() >= until:
-                        self._expire(job.answer)
+                        self._expire(job)
                     else:
                         await self._write_one(owner, job)
         finally:
