@@ -57,10 +57,10 @@ class Indexed:
     text: str
     is_complete: bool
     files: int
-    turns: SourceChanges | None
-    not_histories: int
-    failed: int
-    redacted: int
+    turns: SourceChanges | None = None
+    not_histories: int = 0
+    failed: int = 0
+    redacted: int = 0
 
 
 @final
@@ -94,16 +94,7 @@ async def index_paths(
     if isinstance(report, _OutOfTime):
         reached = _how_far(seen) if seen.files else "nothing was read in time; another run may be in progress"
         text = f"{reached}: call again to continue"
-        unfinished = Indexed(
-            text=text,
-            is_complete=False,
-            files=seen.files_done,
-            turns=None,
-            not_histories=0,
-            failed=0,
-            redacted=0,
-        )
-        return ToolResult(text, unfinished)
+        return ToolResult(text, Indexed(text=text, is_complete=False, files=seen.files_done))
     # File names are also text that others wrote, so they are fenced.
     issues = [json.dumps(line, ensure_ascii=False) for line in issue_lines(report, verbose=False)]
     parts = [report_text(report), fenced(issues, FILES_NOTICE, do.service(RandomTag))]
