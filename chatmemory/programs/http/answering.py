@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 import anyio
 import attrs
-from attrs import evolve, frozen
+from attrs import evolve
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -67,14 +67,6 @@ A_KEY: Final = r"[!-~]{1,255}"
 
 
 @final
-@frozen
-class Answered:
-    """The JSON of the first answer to a request with an idempotency key."""
-
-    text: str
-
-
-@final
 class Answering:
     """Answers one operation."""
 
@@ -90,14 +82,16 @@ class Answering:
             match await _read_call(self._operation, request, grant, self._closing):
                 case Success(call):
                     outcome = await self._runtime.run(self._asked(call))
-                    if isinstance(outcome, Failure):
-                        outcome = Failure(self._told(scope, outcome.failure()))
-                    response = await _answer(self._operation, request, outcome)
+                    if isinstance(outcome, Success):
+                        response = await _answer(self._operation, request, outcome.unwrap())
+                    else:
+                        response = problem_response(self._told(scope, outcome.failure()))
                 case Failure(error):
                     response = problem_response(error)
             await response(scope, receive, send)
 
     def _asked(self, call: Call[Any, Any]) -> Effect[Any, ApiError, Any]:
+        """Return the effect of *call*; with an idempotency key its value is the first answer, as JSON."""
         asked = self._operation.handler(call)
         if call.key is None:
             return asked
@@ -109,7 +103,7 @@ class Answering:
             asked,
             kind=operation.signature.answer,
             memory_id=call.path.get("memoryId"),
-        ).map(Answered)
+        )
 
     def _told(self, scope: Scope, error: ApiError) -> ApiError:
         """Return *error* for the client.
@@ -122,22 +116,16 @@ class Answering:
         return with_request_paths(error, self._operation) if isinstance(error, DataValidationError) else error
 
 
-async def _answer(operation: Operation, request: Request, outcome: Outcome[Any, ApiError]) -> Response:
-    """Return the response for *outcome*."""
-    if not isinstance(outcome, Success):
-        return problem_response(outcome.failure())
-    value = outcome.unwrap()
+async def _answer(operation: Operation, request: Request, value: Any) -> Response:
     if isinstance(value, EventStream):
         if request.method == "HEAD":  # the answer has headers but no body
             return Response(media_type="text/event-stream")
         return StreamingResponse(value.events, media_type="text/event-stream")
     headers: dict[str, str] = {}
-    if isinstance(value, Answered):
+    if isinstance(value, str):  # the JSON of a first answer
         if operation.signature.answer in VERSIONED:
-            headers["ETag"] = f'"{json.loads(value.text)["version"]}"'
-        return Response(
-            value.text, status_code=operation.status, headers=headers, media_type="application/json"
-        )
+            headers["ETag"] = f'"{json.loads(value)["version"]}"'
+        return Response(value, status_code=operation.status, headers=headers, media_type="application/json")
     if isinstance(value, VERSIONED):
         headers["ETag"] = f'"{value.version}"'
         is_known = request.headers.getlist("if-none-match") == [headers["ETag"]]
