@@ -9,7 +9,6 @@ import json
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -62,7 +61,6 @@ Services: TypeAlias = (
 
 RequestContext: TypeAlias = ServerRequestContext[Any, Any]
 GrantOf: TypeAlias = Callable[[RequestContext], Grant]
-Describe: TypeAlias = Callable[[ApiError], dict[str, Any]]
 
 TOOLS: Final = {tool.name: tool for tool in (*FINDING, *KEEPING, *CONTEXT, *INDEXING)}
 CHOICES: Final = {prompt.listed.name: prompt for prompt in PROMPTS}
@@ -87,7 +85,6 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
     *grant_of* returns what the caller of a request may do.  *has_pages* says whether clients can open the page that the
     ``type`` of a problem document names.
     """
-    described = partial(_document, has_pages=has_pages)
 
     async def list_tools(
         context: RequestContext, _: types.PaginatedRequestParams | None
@@ -105,12 +102,28 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         async with _reporting(context.session) as report:
             outcome = await _called(runtime, tool, grant, params.arguments or {}, report)
         if not isinstance(outcome, Success):
-            return _failed(outcome.failure(), described)
+            error = outcome.failure()  # as text for the model, and as a problem document for programs
+            return types.CallToolResult(
+                content=[types.TextContent(text=f"{error.tag}: {error}")],
+                is_error=True,
+                _meta={PROBLEM: _document(error, has_pages=has_pages)},
+            )
         result = outcome.unwrap()
         text, value = within_limit(result.text), cast("dict[str, Any]", unstructure(result.value))
         if text != result.text and "text" in value:
             value["text"] = text
         return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=value)
+
+    async def value_of(name: str, grant: Grant, effect: Effect[A, ApiError, Services]) -> A:
+        """Return the value of *effect*, or raise its failure as an error of the protocol."""
+        outcome = await _run(runtime, name, grant, effect)
+        if isinstance(outcome, Success):
+            return outcome.unwrap()
+        error = outcome.failure()
+        problem = _document(error, has_pages=has_pages)
+        is_ours = problem["status"] >= 500  # noqa: PLR2004  of HTTP: the server's, not the caller's
+        code = types.INTERNAL_ERROR if is_ours else types.INVALID_PARAMS
+        raise MCPError(code, f"{error.tag}: {error}", problem)
 
     async def list_prompts(
         context: RequestContext, _: types.PaginatedRequestParams | None
@@ -126,7 +139,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
             offered = ", ".join(one.listed.name for one in PROMPTS if one.is_for(grant))
             raise MCPError(types.INVALID_PARAMS, f"no prompt of this name; there are {offered}")
         message = prompt.message(grant, params.arguments or {})
-        text = _value(await _run(runtime, f"prompts/{prompt.listed.name}", grant, message), described)
+        text = await value_of(f"prompts/{prompt.listed.name}", grant, message)
         said = types.PromptMessage(role="user", content=types.TextContent(text=within_limit(text)))
         return types.GetPromptResult(description=prompt.listed.description, messages=[said])
 
@@ -135,7 +148,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
     ) -> types.ListResourcesResult:
         after = None if params is None else params.cursor
         grant = grant_of(context)
-        return _value(await _run(runtime, "resources/list", grant, list_resources(grant, after)), described)
+        return await value_of("resources/list", grant, list_resources(grant, after))
 
     async def list_templates(
         _: RequestContext, __: types.PaginatedRequestParams | None
@@ -146,8 +159,7 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
         context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         grant = grant_of(context)
-        read = await _run(runtime, "resources/read", grant, read_resource(grant, params.uri))
-        text = within_limit(_value(read, described))
+        text = within_limit(await value_of("resources/read", grant, read_resource(grant, params.uri)))
         contents = types.TextResourceContents(uri=params.uri, mime_type=MEDIA_TYPE, text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -219,17 +231,6 @@ async def _run(
     return Failure(with_cures_for_clients(failed)) if isinstance(failed, DataValidationError) else outcome
 
 
-def _value(outcome: Outcome[A, ApiError], document: Describe) -> A:
-    """Return the value, or raise the failure as an error of the protocol."""
-    if isinstance(outcome, Success):
-        return outcome.unwrap()
-    error = outcome.failure()
-    problem = document(error)
-    is_ours = problem["status"] >= 500  # noqa: PLR2004  of HTTP: the server's, not the caller's
-    code = types.INTERNAL_ERROR if is_ours else types.INVALID_PARAMS
-    raise MCPError(code, f"{error.tag}: {error}", problem)
-
-
 def _described(tool: MemoryTool) -> types.Tool:
     """Return the description of *tool* for a host, which shows all of it to its model in every session.
 
@@ -247,15 +248,6 @@ def _described(tool: MemoryTool) -> types.Tool:
             idempotent_hint=None if tool.reads_only else tool.is_idempotent,
             open_world_hint=False,
         ),
-    )
-
-
-def _failed(error: ApiError, document: Describe) -> types.CallToolResult:
-    """Return an error result: text for the model, with what to do about it, and the problem document for programs."""
-    return types.CallToolResult(
-        content=[types.TextContent(text=f"{error.tag}: {error}")],
-        is_error=True,
-        _meta={PROBLEM: document(error)},
     )
 
 
