@@ -229,39 +229,23 @@ class ProgressLine:
 
     def indexed(self, progress: IndexProgress) -> None:
         """Show how many files and turns are done, the rate, and the time left."""
-        seconds = self._seconds_if_due()
-        if seconds is None:
-            return
-        rate = progress.turns / seconds
-        left = (
-            (progress.files - progress.files_done) * seconds / progress.files_done
-            if progress.files_done
-            else None
-        )
-        remaining = "" if left is None else f", {duration(left)} left"
-        self._show(
-            f"{bar(progress.files_done, progress.files)} {progress.files_done}/{progress.files} files, "
-            f"{progress.turns} turns, {rate:.0f}/s{remaining}",
-            progress.source,
-        )
+        turns = progress.turns
+        self._show(progress.files_done, progress.files, f" files, {turns} turns", turns, progress.source)
 
     def counted(self, done: int, whole: int) -> None:
         """Show how many of *whole* things are done."""
-        seconds = self._seconds_if_due()
-        if seconds is not None:
-            left = f", {duration((whole - done) * seconds / done)} left" if done else ""
-            self._show(f"{bar(done, whole)} {done}/{whole}, {done / seconds:.0f}/s{left}")
+        self._show(done, whole, "", done)
 
-    def _seconds_if_due(self) -> float | None:
+    def _show(self, done: int, whole: int, what: str, count: int, source: str = "") -> None:
+        """Show *what* is done, the rate of *count*, and the end of *source*, unless a line was shown just now."""
         if not self._is_seen:
-            return None
+            return
         seconds = (self._now() - self._began).total_seconds()
         if seconds - self._last < LEAST_SECONDS:
-            return None
+            return
         self._last = seconds
-        return seconds
-
-    def _show(self, said: str, source: str = "") -> None:
+        left = f", {duration((whole - done) * seconds / done)} left" if done else ""
+        said = f"{bar(done, whole)} {done}/{whole}{what}, {count / seconds:.0f}/s{left}"
         columns = shutil.get_terminal_size().columns - 1
         room = columns - len(said) - len(GAP)
         self._stream.write(ERASE + said[:columns] + (GAP + ending(source, room) if room > 0 else ""))
