@@ -191,14 +191,20 @@ async def _found(
     notes: list[str] = []
     hits: Sequence[RecallHit] = ()
     turns: Sequence[PromptHit] = ()
+
+    def shown(kind: str, lines: Sequence[str], notice: str) -> int:
+        """Add as many of *lines* as fit to the text, and return their number."""
+        count = fitting(lines, tokens=tokens)
+        texts.append(fenced(lines[:count], notice, chance))
+        if left_out := len(lines) - count:
+            notes.append(f"{kind}: {left_out} of these did not fit: call search with skip={skip + count}")
+        return count
+
     if where != "past_chats":
         remembered = await do(memories)
         hits = remembered.hits[skip:]
-        lines = memory_lines([hit.memory for hit in hits])
         notes.append(_how("memories", len(hits), remembered))
-        hits = hits[: fitting(lines, tokens=tokens)]
-        texts.append(fenced(lines[: len(hits)], MEMORIES_NOTICE, chance))
-        notes += _left_out("memories", len(lines) - len(hits), skip + len(hits))
+        hits = hits[: shown("memories", memory_lines([hit.memory for hit in hits]), MEMORIES_NOTICE)]
     if where != "memories":
         past = await do(past_chats.alt(_for_agents) if where == "past_chats" else _or_note(past_chats))
         if isinstance(past, str):
@@ -210,10 +216,7 @@ async def _found(
         else:
             turns = past.hits[skip:]
             notes.append(_how("past chats", len(turns), past))
-            lines = turn_lines([hit.prompt for hit in turns])
-            turns = turns[: fitting(lines, tokens=tokens)]
-            texts.append(fenced(lines[: len(turns)], TURNS_NOTICE, chance))
-            notes += _left_out("past chats", len(lines) - len(turns), skip + len(turns))
+            turns = turns[: shown("past chats", turn_lines([hit.prompt for hit in turns]), TURNS_NOTICE)]
     text = "\n\n".join([*filter(None, texts), "\n".join(notes)])
     found = Found(
         text=text,
@@ -240,10 +243,6 @@ def _or_note(
         return Effect.succeed(f"past chats: {_for_agents(error)}")
 
     return ask.lash(noted)
-
-
-def _left_out(kind: str, count: int, shown: int) -> list[str]:
-    return [f"{kind}: {count} of these did not fit: call search with skip={shown}"] if count else []
 
 
 def _for_agents(error: PastChatsError | Refusal) -> PastChatsError | Refusal:
