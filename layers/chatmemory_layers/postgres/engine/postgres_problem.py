@@ -57,9 +57,8 @@ _LOST_CONNECTION: Final = frozenset({"08", "57"})
 
 def is_refusal(error: Exception) -> bool:
     """Return whether the server has refused the statement; one that is its own transaction has then changed nothing."""
-    return isinstance(error, asyncpg.PostgresError) and (getattr(error, "sqlstate", None) or "08")[
-        :2
-    ] not in (_LOST_CONNECTION)
+    state: str = getattr(error, "sqlstate", None) or "08"
+    return isinstance(error, asyncpg.PostgresError) and state[:2] not in _LOST_CONNECTION
 
 
 def repository_error(operation: str, error: Exception, *, at_commit: bool = False) -> RepositoryError:
