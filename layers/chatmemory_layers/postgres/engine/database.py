@@ -332,21 +332,21 @@ class Database:
                         return RepositoryError(error.operation, "upgraded", newer, cause=error.cause)
         return error
 
-    async def _together(self, work: Callable[[Connection], Awaitable[None]]) -> None:
+    async def _together(self, work: Callable[[Connection], Awaitable[A]]) -> A:
         """Run the statements of a group, each as its own transaction unless they need a common one to stay in one session."""
         async with (
             self._lend_to_write() as connection,
             asyncio.timeout(self._seconds + _GRACE_SECONDS),
         ):
             if self._is_caching:
-                await work(connection)
-                return
+                return await work(connection)
             is_over = False
             try:
                 await connection.execute(_BEGIN_GROUP.format(milliseconds=self._milliseconds))
-                await work(connection)
+                done = await work(connection)
                 await connection.execute("COMMIT")
                 is_over = True
+                return done
             finally:
                 if not is_over:
                     await _end_with(connection, "ROLLBACK")

@@ -44,8 +44,6 @@ _ATTEMPTS: Final = 2  # the second, when another program has written since the f
 Turn: TypeAlias = Callable[[], bool]
 """``Lines`` calls it when a turn is free.  It returns whether the turn is taken; then ``leave`` must follow."""
 
-Together: TypeAlias = Callable[[Callable[[Connection], Awaitable[None]]], Awaitable[None]]
-"""Calls a function with a connection on which each statement is a transaction of its own."""
 
 Alone: TypeAlias = Callable[
     [str, Place, Callable[[Connection], Awaitable[Outcome[Any, Any]]]], Awaitable[Outcome[Any, Any]]
@@ -77,6 +75,9 @@ Jobs: TypeAlias = Mapping[Place, Sequence[Job]]
 Answers: TypeAlias = Mapping[Place, Sequence[Outcome[Any, Any] | None]]
 """The outcomes of the writes of each owner; None: this one has to be written alone.  For an owner that is missing nothing was
 written, because the kept facts were out of date."""
+
+Together: TypeAlias = Callable[[Callable[[Connection], Awaitable[Answers]]], Awaitable[Answers]]
+"""Calls a function with a connection on which each statement is a transaction of its own, and returns its value."""
 
 
 @final
@@ -332,17 +333,16 @@ class Groups:
             self._answer(owner, again, [None] * len(again))
 
     async def _written(self, jobs: Jobs, together: Together, work: InGroup) -> Answers:
-        answers: Answers = {}
         is_writing = False
 
-        async def write(connection: Connection) -> None:
-            nonlocal answers, is_writing
+        async def write(connection: Connection) -> Answers:
+            nonlocal is_writing
             await work.read(connection, self._kept, jobs)
             is_writing = True
-            answers = await work.store(connection, self._kept, jobs)
+            return await work.store(connection, self._kept, jobs)
 
         try:
-            await together(write)
+            answers = await together(write)
             self._count(sum(isinstance(answer, Success) for each in answers.values() for answer in each))
         except DRIVER_ERRORS as error:
             for owner in jobs:
