@@ -48,6 +48,10 @@ OPENING_MESSAGES: Final = 3
 """The first user message is searched among this many, since system messages may come before it."""
 OPENINGS_AT_ONCE: Final = 8
 
+NO_SUMMARY: Final = Refusal(
+    "SummaryNotFoundError", "no summary has this id: summaries are the messages whose role is 'summary'"
+)
+
 _A_NUMBER: Final = validators.optional([validators.ge(0), validators.le(MAX_LIMIT)])
 
 
@@ -247,14 +251,9 @@ def get_summary(
     call: Call[NoParameters, None], memory: ChatMemory, conversation_id: str
 ) -> Effect[SummarizationMetadata, ReadError | Refusal]:
     """Return which messages a summary covers."""
-
-    def found(metadata: SummarizationMetadata | None) -> Effect[SummarizationMetadata, Refusal]:
-        if metadata is None:
-            what = "no summary has this id: summaries are the messages whose role is 'summary'"
-            return Effect.fail(Refusal("SummaryNotFoundError", what))
-        return Effect.succeed(metadata)
-
-    return memory.get_summarization(conversation_id, call.path["messageId"]).bind(found)
+    return memory.get_summarization(conversation_id, call.path["messageId"]).bind(
+        lambda found: Effect.fail(NO_SUMMARY) if found is None else Effect.succeed(found)
+    )
 
 
 @of_conversation
