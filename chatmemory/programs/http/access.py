@@ -45,13 +45,11 @@ IPV6_CLIENT_BITS: Final = 64
 
 CHALLENGE: Final[Mapping[str, str]] = {"WWW-Authenticate": 'Bearer realm="chatmemory"'}
 INVALID: Final[Mapping[str, str]] = {"WWW-Authenticate": 'Bearer realm="chatmemory", error="invalid_token"'}
-NO_TOKEN: Final = Refusal(
-    "UnauthorizedError", "send the token as 'Authorization: Bearer TOKEN'", dict(CHALLENGE)
-)
+NO_TOKEN: Final = Refusal("UnauthorizedError", "send the token as 'Authorization: Bearer TOKEN'", CHALLENGE)
 WRONG_TOKEN: Final = Refusal(
     "UnauthorizedError",
     "no such token: see [server] and [server.tokens] in the configuration",
-    dict(INVALID),
+    INVALID,
 )
 ONLY_LOOKS: Final = Refusal("ForbiddenError", "this token may only read")
 
@@ -115,7 +113,7 @@ class Access:
             return Refusal(
                 "UnauthorizedError",
                 f"this token has expired ({token.expires}): ask for a new one, made with 'chatmemory token NAME'",
-                dict(INVALID),
+                INVALID,
             )
         return grant
 
