@@ -35,10 +35,6 @@ async def _keep(connection: Connection, key: RequestKey, answer: str, /) -> Outc
     return Success(Recorded(rows[0]["request"], rows[0]["value"]))
 
 
-def _no_row(_: str) -> str:
-    return ""  # the primary key keeps the first answer
-
-
 @final
 @frozen
 class PostgresFirstAnswers(FirstAnswers):
@@ -47,9 +43,8 @@ class PostgresFirstAnswers(FirstAnswers):
     database: Database
 
     def keep(self, key: RequestKey, answer: str, /) -> Effect[Recorded, RepositoryError]:
-        return self.database.write(
-            "store the first answer", Place(f"answer {key.name}", row=_no_row), _keep, key, answer
-        )
+        place_of_key = Place(f"answer {key.name}", row=lambda _: "")  # the primary key keeps the first answer
+        return self.database.write("store the first answer", place_of_key, _keep, key, answer)
 
     def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
         # The primary server, which has the answers of a moment ago.
