@@ -51,7 +51,6 @@ LONGEST_NAME: Final = 80
 
 Lists: TypeAlias = ChatMemoryService | LongTermMemoryService
 Reads: TypeAlias = Lists | PastChatsService
-ListError: TypeAlias = ReadError | RecallError
 ResourceError: TypeAlias = ReadError | MemoryReadError | PastChatsError | Refusal
 
 
@@ -82,7 +81,7 @@ TEMPLATES: Final = [
 
 @Effect.gen
 async def list_resources(
-    do: Do[ListError, Lists], grant: Grant, after: str | None
+    do: Do[ReadError | RecallError, Lists], grant: Grant, after: str | None
 ) -> types.ListResourcesResult:
     """Return a page of the conversations and memories that *grant* may see.
 

@@ -3,7 +3,7 @@
 Neither may contain keys, tokens or passwords.
 """
 
-from typing import Literal, TypeAlias, final
+from typing import Literal, final
 
 from attrs import frozen
 
@@ -16,8 +16,6 @@ from chatmemory.longterm.saving.memory_drafts import (
     LEAST_CONFIDENCE,
 )
 
-Backend: TypeAlias = Literal["in_memory", "sqlite", "postgres"]
-
 
 @final
 @frozen
@@ -29,7 +27,7 @@ class StoreDescription:
             the whole place; other tokens see the name of the file or of the database.
     """
 
-    backend: Backend
+    backend: Literal["in_memory", "sqlite", "postgres"]
     place: str | None
 
 

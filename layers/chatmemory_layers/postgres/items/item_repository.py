@@ -163,8 +163,6 @@ SELECT item_key, vector FROM item JOIN item_passage USING (root_key, name_hash) 
 """
 SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {NAMED}"
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
-# All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
-_Work: TypeAlias = Callable[[Connection], Coroutine[Any, Any, Outcome[Any, Any]]]
 
 
 @final
@@ -226,8 +224,13 @@ item_repository = Layer.effect(
 )
 
 
-def _call(connection: Connection, work: _Work) -> Coroutine[Any, Any, Outcome[Any, Any]]:
+def _call(
+    connection: Connection, work: Callable[[Connection], Coroutine[Any, Any, Outcome[Any, Any]]]
+) -> Coroutine[Any, Any, Outcome[Any, Any]]:
     return work(connection)
+
+
+# All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
 
 
 _WRITES: Final[GroupedWork[Any, Any, Any]] = GroupedWork("store items", _call)
