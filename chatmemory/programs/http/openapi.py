@@ -259,9 +259,8 @@ def _header(name: str, about: str, *, example: str | None = None, **rules: Json)
 
 
 def _request_body(operation: Operation, description: Description) -> JsonObject:
-    schema = description.of_type(operation.signature.body)
-    content: JsonObject = {"schema": schema, **_example(operation, "body")}
-    return {"required": True, "content": {"application/json": {**content}}}
+    content = {"schema": description.of_type(operation.signature.body), **_example(operation, "body")}
+    return {"required": True, "content": {"application/json": content}}
 
 
 def _responses(operation: Operation, description: Description) -> JsonObject:
@@ -330,16 +329,12 @@ def _by_status(tags: Iterable[str]) -> Sequence[tuple[int, Sequence[str]]]:
 
 def _problem_response(status: int, tags: Sequence[str]) -> JsonObject:
     headers = _HEADERS_OF_PROBLEMS.get(status)
+    kinds = {tag: KINDS[tag] if KINDS[tag].status == status else UNAVAILABLE for tag in tags}
     return {
-        "description": "\n".join(f"`{tag}`: {_title(tag, status)}" for tag in tags),
+        "description": "\n".join(f"`{tag}`: {kind.title}" for tag, kind in kinds.items()),
         **({"headers": headers} if headers else {}),
         "content": {MEDIA_TYPE: {"schema": {"$ref": f"{SCHEMAS}ProblemDocument"}}},
     }
-
-
-def _title(tag: str, status: int) -> str:
-    kind = KINDS[tag]
-    return kind.title if kind.status == status else UNAVAILABLE.title
 
 
 def _problem_schema(description: Description) -> JsonObject:
