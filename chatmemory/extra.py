@@ -15,10 +15,14 @@ def needed(library: str, *, extra: str) -> str:
     return f"needs {library}: {installing(extra)}"
 
 
+def is_source() -> bool:
+    """Return whether chatmemory is imported from a checkout, which has the documentation beside it."""
+    return isfile(f"{dirname(dirname(__file__))}/pyproject.toml")  # noqa: PTH113, PTH120  pathlib loads slowly
+
+
 def installing(extra: str) -> str:
     """Return the command that installs what *extra* needs, from where chatmemory was installed or is imported."""
-    is_source = isfile(f"{dirname(dirname(__file__))}/pyproject.toml")  # noqa: PTH113, PTH120  pathlib loads slowly
-    return f"pip install '{'.' if is_source else _origin()}[{extra}]'"
+    return f"pip install '{'.' if is_source() else _origin()}[{extra}]'"
 
 
 def _origin() -> str:

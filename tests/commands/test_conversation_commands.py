@@ -12,7 +12,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from chatmemory import ChatMemoryService, ManagedRuntime, NewMessage
+from chatmemory import ChatMemoryService, ConversationNotFoundError, ManagedRuntime, NewMessage
+from chatmemory.programs.shell import exit_codes
+from chatmemory.programs.shell.exit_codes import explained
 from chatmemory_layers import stacks
 from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
 from tests.as_nobody import as_nobody
@@ -54,6 +56,13 @@ def test_conversations_are_listed_shown_forked_cleared_and_brought_back(typed_an
     assert typed.run("show trip").code == 4
     assert typed.json("undo --conversation trip")["restored"] == 2
     assert [one["id"] for one in typed.json("show trip")["messages"]] == ["m1", "m2"]
+
+
+def test_without_the_documentation_beside_it_no_page_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = ConversationNotFoundError("nowhere")
+    assert explained(missing, "chatmemory").endswith("help: docs/guides/terminal.md")
+    monkeypatch.setattr(exit_codes, "is_source", lambda: False)
+    assert explained(missing, "chatmemory") == str(missing)
 
 
 @pytest.mark.parametrize(

@@ -209,8 +209,8 @@ def history(host: Host, memory_id: str, *, as_json: bool) -> None:
     """Print the events of a memory, and its content before each correction.
 
     \b
-      chatmemory history 0198c2
-      chatmemory history 0198c2 --json | jq '.events[].action'
+      chatmemory history ID
+      chatmemory history ID --json | jq '.events[].action'
     """
     told = host.memories(lambda kept, namespace: kept.history(namespace, memory_id))
     say(told, "" if as_json else history_text(told, _memory(host, memory_id)), as_json=as_json)
@@ -243,7 +243,7 @@ def forget(
     """Delete memories permanently, with the older ones that they replaced, or clear a conversation.
 
     \b
-      chatmemory forget 0198c2
+      chatmemory forget ID
       chatmemory forget --session trip --yes
       chatmemory forget --conversation trip --with-branches
     """
@@ -317,8 +317,8 @@ def undo(
     """Undo one change of a memory, or the newest change of a conversation.
 
     \b
-      chatmemory undo 0198c2
-      chatmemory undo 0198c2 --number 4
+      chatmemory undo ID
+      chatmemory undo ID --number 4
       chatmemory undo --conversation trip --version 7
     """
     if (memory_id is None) == (conversation is None):

@@ -11,6 +11,7 @@ import sys
 from typing import TYPE_CHECKING, Final, TypeVar, assert_never
 
 from chatmemory import errors
+from chatmemory.extra import is_source
 
 if TYPE_CHECKING:
     from chatmemory.effect import Outcome
@@ -29,7 +30,9 @@ GUIDE_OF_PROGRAM: Final = {"pastchats-memory": "past-chats", "chatmemory": "term
 
 
 def explained(error: ServiceError | ConfigError, program: str) -> str:
-    """Return the text of *error*, and on a second line the page of the documentation that helps users of *program*."""
+    """Return the text of *error*; in a checkout, a second line names the page of docs/ that helps users of *program*."""
+    if not is_source():
+        return str(error)
     is_denied = isinstance(error, errors.AccessDeniedError)
     guide = "access" if is_denied else GUIDES.get(exit_code(error), GUIDE_OF_PROGRAM[program])
     return f"{error}\nhelp: docs/guides/{guide}.md"
