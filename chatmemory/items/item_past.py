@@ -1,28 +1,34 @@
-"""Decides which earlier values of an item are kept, and what an undo writes; every store executes the decision.
+"""Decides which earlier values of an item are kept, and what an undo writes; every store executes the decision."""
 
-``puts_of`` makes an item again in another store.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, final
 
-from attrs import evolve
+from attrs import frozen
 
 from chatmemory.errors import NotUndoableError
-from chatmemory.items.item_repository import (
-    EarlierItem,
-    ItemName,
-    ItemPut,
-    StoredItem,
-    WholeItem,
-    name_in_log,
-)
+from chatmemory.items.item_repository import ItemName, ItemPut, StoredItem, name_in_log
 
 MOST_EARLIER: Final = 16
 """Earlier values that are kept of an item, the newest ones."""
 
 NOTHING_KEPT: Final = "nothing is kept of what was there before; put it again"
+
+
+@final
+@frozen(slots=False)
+class EarlierItem:
+    """A value that an item had until it was replaced or removed at *ended_at*; *terms* are its search terms."""
+
+    item: StoredItem
+    terms: str | None
+    ended_at: datetime
+
+    def was_there(self, as_of: int | datetime) -> bool:
+        """Return whether it was the value of a version, or at an instant."""
+        if isinstance(as_of, int):
+            return self.item.version == as_of
+        return self.item.updated_at <= as_of < self.ended_at
 
 
 def is_as_of(item: StoredItem, as_of: int | datetime) -> bool:
@@ -56,20 +62,3 @@ def undoing_put(
     if newest is None or (present is not None and newest.ended_at != present.updated_at):
         return ItemPut(name, None, keeps_past=True)
     return ItemPut(name, newest.item.value, newest.terms, keeps_past=True)
-
-
-def puts_of(whole: WholeItem) -> Iterator[tuple[ItemPut, datetime]]:
-    """Yield the puts and removals that make an item again, with its earlier values, and the instant of each."""
-    name, first = whole.item.name, True
-    last_end: datetime | None = None
-    for one in (*whole.earlier, EarlierItem(whole.item, whole.terms, whole.item.updated_at)):
-        item = one.item
-        put = ItemPut(name, item.value, one.terms, keeps_past=not first)
-        if item is whole.item:
-            put = evolve(put, model=whole.model, vectors=whole.vectors)
-        if last_end is not None and last_end != item.updated_at:
-            yield ItemPut(name, None, keeps_past=True), last_end
-        if first and item.created_at != item.updated_at:
-            yield put, item.created_at
-        yield put, item.updated_at
-        first, last_end = False, one.ended_at

@@ -100,38 +100,20 @@ class StoredItem:
 
 
 @final
-@frozen(slots=False)
-class EarlierItem:
-    """A value that an item had until it was replaced or removed at *ended_at*; *terms* are its search terms."""
-
-    item: StoredItem
-    terms: str | None
-    ended_at: datetime
-
-    def was_there(self, as_of: int | datetime) -> bool:
-        """Return whether it was the value of a version, or at an instant."""
-        if isinstance(as_of, int):
-            return self.item.version == as_of
-        return self.item.updated_at <= as_of < self.ended_at
-
-
-@final
 @frozen
 class WholeItem:
-    """An item with all that is kept of it.
+    """An item with what it is found by; earlier values are not part of it.
 
     Attributes:
         terms: the words by which it is found; None: it is not found by words.
         model: the embedder of *vectors*; "" without vectors.
         vectors: one for each passage, in order, shape ``(dim,)``.
-        earlier: its earlier values, the oldest first.
     """
 
     item: StoredItem
     terms: str | None
     model: str
     vectors: tuple[Vector, ...] = field(eq=False, repr=False)
-    earlier: tuple[EarlierItem, ...] = ()
 
 
 @final
@@ -228,7 +210,7 @@ class ItemRepository(Protocol):
     def whole(
         self, names: tuple[ItemName, ...], *, now: datetime
     ) -> Effect[tuple[WholeItem | None, ...], RepositoryError]:
-        """Return the item of each name with all that is kept of it, in order; None for a name without an item.
+        """Return the item of each name with what it is found by, in order; None for a name without an item.
 
         Args:
             names: which items.

@@ -15,10 +15,9 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import NotUndoableError
 from chatmemory.events.event import UNDO, because
 from chatmemory.events.kept_log import KeptLog
-from chatmemory.items.item_past import MOST_EARLIER, as_of_in, undoing_put
+from chatmemory.items.item_past import MOST_EARLIER, EarlierItem, as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
-    EarlierItem,
     ItemChange,
     ItemName,
     ItemPut,
@@ -101,7 +100,7 @@ class KeptItems:
         )
 
     def whole(self, names: tuple[ItemName, ...], *, now: datetime) -> tuple[WholeItem | None, ...]:
-        """Return the item of each name with all that is kept of it, in order; None for a name without an item."""
+        """Return the item of each name with what it is found by, in order; None for a name without an item."""
         return tuple([self._whole(name, now) for name in names])
 
     def _whole(self, name: ItemName, now: datetime) -> WholeItem | None:
@@ -109,7 +108,7 @@ class KeptItems:
             return None
         put = row.put
         model = put.model if put.vectors else ""
-        return WholeItem(row.item, put.terms, model, put.vectors, tuple(self.earlier.get(name, ())))
+        return WholeItem(row.item, put.terms, model, put.vectors)
 
     def undo(self, name: ItemName, /, *, now: datetime) -> Outcome[StoredItem | None, NotUndoableError]:
         """Take the newest put or removal of an item back, by a put of the value before, or by a removal."""

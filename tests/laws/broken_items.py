@@ -227,3 +227,15 @@ class RevivesWhatIsGone(BrokenItems, breaks="e2_refresh"):
 class SweepsWhatWillEnd(BrokenItems, breaks="e3_sweep", by_long_program="E3"):
     def sweep(self, *, now: datetime) -> Effect[int, Any]:
         return self.inner.sweep(now=now + timedelta(days=1))
+
+
+class ShowsVectorsInAnyOrder(BrokenItems, breaks="l32_whole"):
+    def whole(self, names: Names, *, now: datetime) -> Effect[Any, Any]:
+        return self.inner.whole(names, now=now).map(
+            lambda found: tuple([whole and evolve(whole, vectors=whole.vectors[::-1]) for whole in found])
+        )
+
+
+class ShowsWhatIsOver(BrokenItems, breaks="l32_whole"):
+    def whole(self, names: Names, *, now: datetime) -> Effect[Any, Any]:
+        return self.inner.whole(names, now=now - 2 * timedelta(hours=1))

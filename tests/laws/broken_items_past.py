@@ -3,8 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from attrs import evolve
-
 from chatmemory.effect import Effect
 from chatmemory.items.item_repository import ItemName, ItemPut
 from tests.laws.broken_items import BrokenItems, Names, Puts
@@ -69,10 +67,3 @@ class ForgetsThePresentAlone(BrokenItems, breaks="l30_forget"):
             return count
 
         return self.inner.forget(names).map(put_back)
-
-
-class ShowsNoVectors(BrokenItems, breaks="l32_whole"):
-    def whole(self, names: Names, *, now: datetime) -> Effect[Any, Any]:
-        return self.inner.whole(names, now=now).map(
-            lambda found: tuple([whole and evolve(whole, vectors=()) for whole in found])
-        )

@@ -1,17 +1,15 @@
-"""The laws of earlier values of items: L27 past, L29 undo, L30 forget, L32 whole; of their lifetimes: E1 end, E2 refresh, E3 sweep."""
+"""The laws of earlier values of items: L27 past, L29 undo, L30 forget; of their lifetimes: E1 end, E2 refresh, E3 sweep."""
 
 from datetime import datetime, timedelta
 from typing import Any
 
-from attrs import evolve
-
 from chatmemory.errors import NotUndoableError
-from chatmemory.items.item_past import MOST_EARLIER, puts_of
-from chatmemory.items.item_repository import ItemName, ItemPut, StoredItem, WholeItem, name_in_log
+from chatmemory.items.item_past import MOST_EARLIER
+from chatmemory.items.item_repository import ItemName, ItemPut, StoredItem, name_in_log
 from chatmemory.laws.follower import follower
 from chatmemory.laws.items.item_witness import MODEL, ItemRepositoryUnderTest, ItemWitness, later, put
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.memories.memory_witness import TERMS, VECTORS, rounded
+from chatmemory.laws.memories.memory_witness import TERMS, VECTORS
 
 MINUTE = timedelta(minutes=1)
 MOMENT = timedelta(microseconds=1)
@@ -116,41 +114,6 @@ class ItemPastLaws(ItemRepositoryUnderTest):
             await log.read_all(9)
             told = sorted(event.target for event in log.events if event.action == "forgotten")
             expect(told, sorted(map(name_in_log, (a, b))), "what the log tells of forgetting")
-
-    @law
-    async def test_l32_whole(self) -> None:
-        """L32 whole: what is read whole makes the same item again, with its words, vectors and earlier values."""
-        async with self.open() as witness:
-            changed, put_again = witness.name("a"), witness.name("b")
-            for minute, value in enumerate(("1", None, "2", "3")):
-                await witness.write(kept(changed, value, terms=TERMS[minute]), now=later(minute))
-            indexed = {"terms": TERMS[4], "model": MODEL, "vectors": VECTORS[:2]}
-            for minute in (4, 5):
-                await witness.write(kept(changed, "4", **indexed), now=later(minute))
-                await witness.write(put(put_again, "4", **indexed), now=later(minute))
-            names = (changed, put_again, witness.name("?"))
-            read = await witness.get(witness.repository.whole(names, now=later(9)))
-            there = [whole for whole in read if whole is not None]
-            expect([len(whole.earlier) for whole in there], [4, 0], "the numbers of earlier values")
-            for whole in there:
-                copy = evolve(whole, item=evolve(whole.item, name=witness.name(whole.item.name.key + "2")))
-                for each, at in puts_of(copy):
-                    await witness.write(each, now=at)
-                (made,) = await witness.get(witness.repository.whole((copy.item.name,), now=later(9)))
-                expect(_without_name(made), _without_name(copy), "an item that was made again")
-            found = await witness.search(model=MODEL, vector=VECTORS[1], now=later(9))
-            scores = [rounded(item.score) for item in found]
-            expect(scores, [1.0] * 4, "the scores by a vector of items and of those made again")
-
-
-def _without_name(whole: WholeItem | None) -> Any:
-    if whole is None:
-        return None
-    values = [(one.item, one.terms, one.ended_at) for one in whole.earlier]
-    values.append((whole.item, whole.terms, whole.item.updated_at))
-    return [
-        (item.value, item.created_at, item.updated_at, terms, ended_at) for item, terms, ended_at in values
-    ]
 
 
 def kept(name: ItemName, value: str | None = '{"n": 1}', **rest: Any) -> ItemPut:

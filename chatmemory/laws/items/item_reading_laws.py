@@ -1,6 +1,8 @@
-"""The laws of reading items: L5, L8, L9, L10, L20."""
+"""The laws of reading items: L5, L8, L9, L10, L20, L32."""
 
 import json
+from datetime import timedelta
+from typing import Final
 
 from chatmemory.laws.items.item_witness import (
     LABELS,
@@ -18,6 +20,8 @@ from chatmemory.laws.items.item_witness import (
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import TERMS, VECTORS, rounded, unit
+
+MINUTE: Final = timedelta(minutes=1)
 
 
 class ItemReadingLaws(ItemRepositoryUnderTest):
@@ -53,6 +57,26 @@ class ItemReadingLaws(ItemRepositoryUnderTest):
             expect(sorted(keys_of(by_both)), ["vector", "words"], "what is found by both")
             below = await witness.search(LABELS[1], now=START, terms=(TERMS[2],))
             expect(below, (), "what is found in another namespace")
+
+    @law
+    async def test_l32_whole(self) -> None:
+        """L32 whole: an item is read whole with its words, its model and its vectors, in order."""
+        async with self.open() as witness:
+            puts = (
+                put(witness.name("both"), terms=TERMS[4], model=MODEL, vectors=VECTORS[:3]),
+                put(witness.name("words"), terms=TERMS[0]),
+                put(witness.name("nothing")),
+                put(witness.name("passing"), lifetime=MINUTE),
+            )
+            await witness.write(*puts, now=START)
+            names = (*[each.name for each in puts], witness.name("?"))
+            read = await witness.get(witness.repository.whole(names, now=later(2)))
+            items = await witness.get(witness.repository.read(names, now=later(2)))
+            expect(tuple([whole and whole.item for whole in read]), items, "the items that are read whole")
+            for each, whole in zip(puts[:3], read, strict=False):
+                expect(whole and (whole.terms, whole.model), (each.terms, each.model), "words and model")
+                vectors = [vector.tolist() for vector in (whole.vectors if whole else ())]
+                expect(vectors, [vector.tolist() for vector in each.vectors], "the vectors")
 
     @law
     async def test_l9_self(self) -> None:

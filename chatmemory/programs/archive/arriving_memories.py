@@ -12,23 +12,16 @@ from chatmemory.effect import Do, Failure, Success
 from chatmemory.effect.services.clock import Clock
 from chatmemory.embedding.embedder import Vector
 from chatmemory.errors import GenericMemoryError, MemoryConflictError, Problem, RepositoryError
-from chatmemory.input.json_value import Json, same_json, to_json
+from chatmemory.input.json_value import same_json, to_json
 from chatmemory.input.rules import MAX_LIMIT, id_problems, limit_problems, sequence_problems, text_problems
-from chatmemory.items.item_past import puts_of
-from chatmemory.items.item_repository import (
-    EarlierItem,
-    ItemName,
-    ItemRepository,
-    StoredItem,
-    WholeItem,
-)
+from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository, WholeItem
 from chatmemory.longterm.memories import Duplicate, NewMemory, Skipped, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import memory_problems, namespace_problems
 from chatmemory.longterm.repository_values import MemoryDraft, Past
 from chatmemory.longterm.saving.memory_drafts import memory_terms, terms_of
 from chatmemory.programs.archive.import_report import ImportTally
-from chatmemory.programs.archive.records import ItemIndex, ItemRecord, MemoryRecord
+from chatmemory.programs.archive.records import ItemRecord, MemoryRecord
 
 BATCH: Final = 200
 """The number of memories in one transaction."""
@@ -166,71 +159,55 @@ class ArrivingItems:
         if problems := problems + text_problems("$.key", record.key):
             self.tally.issue(problems[0])
             return
-        whole = self._whole(record)
-        if isinstance(whole, str):
-            self.tally.issue(whole)
+        put = self._put(record)
+        if isinstance(put, str):
+            self.tally.issue(put)
             return
-        item = whole.item
-        (found,) = await self.do(
-            self.repository.read((item.name,), now=self.clock.now()).alt(GenericMemoryError)
-        )
-        if found is not None and same_json(found.value, item.value):
-            self.tally.count("item", known=1)
-        elif found is not None and found.updated_at >= record.updated_at:
-            self.tally.issue(f"item {record.key!r} has a newer value here")
-        else:
+        read = self.repository.whole((put.name,), now=self.clock.now())
+        (found,) = await self.do(read.alt(GenericMemoryError))
+        if found is None:
             self.tally.count("item", new=1)
-            if not self.tally.is_dry_run:
-                await self._write(whole, found)
+            await self._write(put, *dict.fromkeys((record.created_at, record.updated_at)))
+        elif same_json(found.item.value, put.value):
+            self.tally.count("item", known=1)
+            if _lacks_a_part(found, put, record):
+                await self._write(put, record.updated_at)
+        elif found.item.updated_at < record.updated_at:
+            self.tally.count("item", new=1)
+            await self._write(evolve(put, keeps_past=True), record.updated_at)
+        else:
+            self.tally.issue(f"item {record.key!r} has a newer value here")
 
-    def _whole(self, record: ItemRecord) -> WholeItem | str:
-        """Return the item of *record*, or what is wrong with it."""
-        name, index = ItemName(record.namespace, record.key), record.index
+    def _put(self, record: ItemRecord) -> ItemPut | str:
+        """Return the put of *record*, or what is wrong with it."""
+        name, value, index = (
+            ItemName(record.namespace, record.key),
+            to_json(record.value) or "null",
+            record.index,
+        )
         if index is None:
-            terms = memory_terms("", key=record.key, value=record.value)
-            index = ItemIndex(terms=terms, model="", vectors=())
-        texts = {"$.index.model": index.model, "$.index.terms": index.terms}
-        texts |= {f"$.earlier[{place}].terms": one.terms for place, one in enumerate(record.earlier)}
-        if problems := [
-            problem for path, text in texts.items() for problem in text_problems(path, text or "")
-        ]:
+            return ItemPut(name, value, memory_terms("", key=record.key, value=record.value))
+        problems = text_problems("$.index.model", index.model) + text_problems(
+            "$.index.terms", index.terms or ""
+        )
+        if problems:
             return str(problems[0])
         try:
             vectors = tuple(map(_vector_of, index.vectors))
         except ValueError as error:
             return f"a vector is not base64 of numbers: {error}"
-        earlier = tuple(
-            [
-                EarlierItem(
-                    _item(name, one.value, one.created_at, one.updated_at),
-                    one.terms,
-                    one.ended_at.astimezone(UTC),
-                )
-                for one in record.earlier
-            ]
-        )
-        item = _item(name, record.value, record.created_at, record.updated_at)
-        whole = WholeItem(item, index.terms, index.model, vectors, earlier)
-        instants = [at for _, at in puts_of(whole)]
-        if instants != sorted(instants):
-            return "an earlier value ends after the next one begins"
-        return whole
+        return ItemPut(name, value, index.terms, index.model, vectors)
 
-    async def _write(self, whole: WholeItem, found: StoredItem | None) -> None:
-        """Write what is newer than what was *found*; an import that ended within an item goes on there."""
-        for put, at in puts_of(whole):
-            if found is None or at > found.updated_at:
-                await self.do(self.repository.write((put,), now=at).alt(GenericMemoryError))
+    async def _write(self, put: ItemPut, *instants: datetime) -> None:
+        for now in instants if not self.tally.is_dry_run else ():
+            await self.do(self.repository.write((put,), now=now).alt(GenericMemoryError))
 
 
-def _item(name: ItemName, value: Json, created_at: datetime, updated_at: datetime) -> StoredItem:
-    return StoredItem(
-        name,
-        to_json(value) or "null",
-        created_at.astimezone(UTC),
-        updated_at.astimezone(UTC),
-        has_lifetime=False,
-    )
+def _lacks_a_part(found: WholeItem, put: ItemPut, record: ItemRecord) -> bool:
+    """Return whether an earlier import was cut off between the two writes of this item, or brought it without vectors."""
+    is_first_write = found.item.updated_at == record.created_at < record.updated_at
+    is_without = bool(put.vectors) and not found.vectors
+    return is_first_write or (is_without and found.item.updated_at <= record.updated_at)
 
 
 def _vector_of(text: str) -> Vector:

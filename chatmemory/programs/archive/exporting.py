@@ -29,7 +29,6 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.errors import GenericMemoryError, RepositoryError
 from chatmemory.input.json_value import JsonObject, from_json
 from chatmemory.items.item_repository import (
-    EarlierItem,
     ItemName,
     ItemRepository,
     ItemRepositoryTag,
@@ -43,7 +42,6 @@ from chatmemory.programs.archive.deleted_positions import DeletedPositions
 from chatmemory.programs.archive.records import (
     ConversationRecord,
     DeletedRecord,
-    EarlierValue,
     ExportEnd,
     ExportHeader,
     ForkRecord,
@@ -363,17 +361,6 @@ def _item(whole: WholeItem) -> ItemRecord:
         created_at=item.created_at,
         updated_at=item.updated_at,
         index=ItemIndex(terms=whole.terms, model=whole.model, vectors=tuple(map(_base64, whole.vectors))),
-        earlier=tuple([_earlier(one) for one in whole.earlier]),
-    )
-
-
-def _earlier(one: EarlierItem) -> EarlierValue:
-    return EarlierValue(
-        value=from_json(one.item.value),
-        terms=one.terms,
-        created_at=one.item.created_at,
-        updated_at=one.item.updated_at,
-        ended_at=one.ended_at,
     )
 
 

@@ -16,6 +16,7 @@ from chatmemory.conversation.token_counter import TokenCounterTag
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import ClockTag
 from chatmemory.errors import GenericMemoryError, RecallError
+from chatmemory.input.json_value import Json
 from chatmemory.input.rules import MAX_ID_CHARACTERS
 from chatmemory.items.item_repository import ItemRepositoryTag
 from chatmemory.longterm.contract import LongTermMemoryService
@@ -28,9 +29,9 @@ from chatmemory.programs.archive.import_report import ImportReport, ImportTally
 from chatmemory.programs.archive.records import (
     VERSION,
     ConversationRecord,
-    EarlierValue,
     ExportEnd,
     ExportHeader,
+    ItemIndex,
     ItemRecord,
     MemoryRecord,
     MessageRecord,
@@ -136,14 +137,16 @@ def _redacted(record: Record | Unfit | None, redaction: Redaction) -> Record | U
             )
         case ItemRecord():
             value = redaction.value(record.value)
-            index = record.index if value == record.value else None
-            past = tuple([_without_secrets(one, record.key, redaction) for one in record.earlier])
-            return evolve(record, value=value, index=index, earlier=past)
+            return evolve(record, value=value, index=_without_secrets(record, value, redaction))
         case _:
             return record
 
 
-def _without_secrets(one: EarlierValue, key: str, redaction: Redaction) -> EarlierValue:
-    value = redaction.value(one.value)
-    terms = one.terms if value == one.value else memory_terms("", key=key, value=value)
-    return evolve(one, value=value, terms=terms)
+def _without_secrets(record: ItemRecord, value: Json, redaction: Redaction) -> ItemIndex | None:
+    """Return what an item is found by once its value is *value*; words and vectors of a text with secrets are left out."""
+    index = record.index
+    if index is None or index.terms is None:
+        return index if value == record.value or index is None else evolve(index, model="", vectors=())
+    if value == record.value and redaction.text(index.terms) == index.terms:
+        return index
+    return ItemIndex(terms=memory_terms("", key=record.key, value=value), model="", vectors=())

@@ -170,24 +170,11 @@ class ItemIndex:
 
 @final
 @frozen(kw_only=True)
-class EarlierValue:
-    """A value that an item had until it was replaced or removed at ``ended_at``; ``terms``: the words of its text."""
-
-    value: Json
-    terms: str | None
-    created_at: datetime
-    updated_at: datetime
-    ended_at: datetime
-
-
-@final
-@frozen(kw_only=True)
 class ItemRecord:
-    """A document of an agent framework.
+    """A document of an agent framework, without its earlier values.
 
     Attributes:
         index: what it is found by; null: the words of its key and its value.
-        earlier: the earlier values that are kept, oldest first.
     """
 
     type: Literal["item"] = "item"
@@ -197,7 +184,6 @@ class ItemRecord:
     created_at: datetime
     updated_at: datetime
     index: ItemIndex | None = None
-    earlier: tuple[EarlierValue, ...] = ()
 
 
 @final

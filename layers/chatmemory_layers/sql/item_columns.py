@@ -14,7 +14,8 @@ from attrs import frozen
 
 from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Vector
-from chatmemory.items.item_repository import Condition, EarlierItem, ItemName, Labels, StoredItem, WholeItem
+from chatmemory.items.item_past import EarlierItem
+from chatmemory.items.item_repository import Condition, ItemName, Labels, StoredItem, WholeItem
 from chatmemory_layers.sql.columns import from_us
 
 # No label contains it; it also follows the last label, so that ("a",) is not a prefix of ("ab",).
@@ -50,12 +51,10 @@ def earlier_item_of(name: ItemName, row: Sequence[Any]) -> EarlierItem:
     return EarlierItem(item, terms, from_us(ended_at_us))
 
 
-def whole_item(
-    item: StoredItem, terms: str | None, passages: Sequence[tuple[str, bytes]], earlier: Sequence[EarlierItem]
-) -> WholeItem:
-    """Return an item with all that is kept of it; *passages*: model and vector of each, in order."""
+def whole_item(item: StoredItem, terms: str | None, passages: Sequence[tuple[str, bytes]]) -> WholeItem:
+    """Return an item with what it is found by; *passages*: model and vector of each, in order."""
     vectors = tuple([np.frombuffer(vector, "<f4").astype(np.float32) for _, vector in passages])
-    return WholeItem(item, terms, passages[0][0] if passages else "", vectors, tuple(earlier))
+    return WholeItem(item, terms, passages[0][0] if passages else "", vectors)
 
 
 def span(prefix: Labels) -> tuple[str, str | None]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from chatmemory.items.item_past import MOST_EARLIER
-from chatmemory.items.item_repository import EarlierItem, ItemName
+from chatmemory.items.item_past import MOST_EARLIER, EarlierItem
+from chatmemory.items.item_repository import ItemName
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sql.item_columns import EARLIER_ITEM, earlier_item_of
@@ -38,10 +38,6 @@ SELECT {EARLIER_ITEM} FROM item_version WHERE root_key = $1 AND name_hash = deco
 SELECT_VERSION: Final = f"{_EARLIER} AND version = $3"
 SELECT_AT: Final = f"{_EARLIER} AND updated_at_us <= $3 AND ended_at_us > $3 ORDER BY version DESC LIMIT 1"
 SELECT_NEWEST_EARLIER: Final = f"{_EARLIER} ORDER BY version DESC LIMIT 1"
-SELECT_EARLIER: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, {EARLIER_ITEM} FROM item_version WHERE {NAMED} ORDER BY version
-"""  # noqa: S608  made of constants
-
 Keys = tuple[list[str], list[str]]
 """The columns root_key and name_hash."""
 

@@ -21,7 +21,6 @@ from chatmemory.items.item_past import as_of_in, undoing_put
 from chatmemory.items.item_ranking import Rankable, ranked
 from chatmemory.items.item_repository import (
     Condition,
-    EarlierItem,
     ItemChange,
     ItemName,
     ItemPut,
@@ -47,7 +46,6 @@ from chatmemory_layers.postgres.events.noted_events import note_items
 from chatmemory_layers.postgres.items.earlier_items import (
     FORGET_PAST,
     NAMED,
-    SELECT_EARLIER,
     earlier_item,
     keep_items,
 )
@@ -55,7 +53,6 @@ from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
     Stretch,
     best_similarities,
-    earlier_item_of,
     lifetime_us,
     narrowing,
     span,
@@ -143,11 +140,16 @@ SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM item
 WHERE {NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_WHOLE: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS}, search_terms FROM item
-WHERE {NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
-"""
-SELECT_PASSAGES_OF: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, model, vector FROM item_passage WHERE {NAMED} ORDER BY number
+SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS}, search_terms,
+    ARRAY(
+        SELECT model FROM item_passage
+        WHERE item_passage.root_key = item.root_key AND item_passage.name_hash = item.name_hash ORDER BY number
+    ) AS models,
+    ARRAY(
+        SELECT vector FROM item_passage
+        WHERE item_passage.root_key = item.root_key AND item_passage.name_hash = item.name_hash ORDER BY number
+    ) AS vectors
+FROM item WHERE {NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_NEWEST: Final = f"""
 SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {NARROWED} AND {PLANNED_EACH_TIME}
@@ -210,7 +212,7 @@ class PostgresItemRepository(ItemRepository):
     def whole(
         self, names: tuple[ItemName, ...], *, now: datetime
     ) -> Effect[tuple[WholeItem | None, ...], RepositoryError]:
-        return self.database.read_snapshot("read items whole", _whole, names, now=now)
+        return self.database.read_primary("read items whole", _whole, names, now=now)
 
     def write(self, puts: tuple[ItemPut, ...], *, now: datetime) -> Effect[None, RepositoryError]:
         return self.database.write_together(ITEMS, _WRITES, partial(_write, puts=puts, now=now))
@@ -231,8 +233,6 @@ def _call(
 
 
 # All writes of items have one owner: a batch may name any items, and two must not lock them in different orders.
-
-
 _WRITES: Final[GroupedWork[Any, Any, Any]] = GroupedWork("store items", _call)
 _CHANGES: Final[GroupedWork[Any, Any, Any]] = GroupedWork("change items", _call)
 
@@ -347,21 +347,12 @@ async def _read(
 async def _whole(
     connection: Connection, names: tuple[ItemName, ...], *, now: datetime
 ) -> tuple[WholeItem | None, ...]:
-    keys = _keys(names)
+    roots, hashes = _keys(names)
     found: dict[str, WholeItem] = {}
-    passages: dict[str, list[tuple[str, bytes]]] = {}
-    earlier: dict[str, list[EarlierItem]] = {}
-    named = dict(zip(keys[1], names, strict=True))
-    for row in await connection.fetch(SELECT_PASSAGES_OF, *keys):
-        passages.setdefault(row["name_hash"], []).append((row["model"], row["vector"]))
-    for row in await connection.fetch(SELECT_EARLIER, *keys):
-        name_hash, *columns = row.values()
-        earlier.setdefault(name_hash, []).append(earlier_item_of(named[name_hash], columns))
-    for row in await connection.fetch(SELECT_WHOLE, *keys, to_us(now)):
-        name_hash = row["name_hash"]
-        past = earlier.get(name_hash, ())
-        found[name_hash] = whole_item(_item(row), row["search_terms"], passages.get(name_hash, ()), past)
-    return tuple([found.get(name_hash) for name_hash in keys[1]])
+    for row in await connection.fetch(SELECT_WHOLE, roots, hashes, to_us(now)):
+        passages = list(zip(row["models"], row["vectors"], strict=True))
+        found[row["name_hash"]] = whole_item(_item(row), row["search_terms"], passages)
+    return tuple([found.get(name_hash) for name_hash in hashes])
 
 
 async def _search(connection: Connection, search: ItemSearch, /, *, now: datetime) -> tuple[StoredItem, ...]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from chatmemory.items.item_past import MOST_EARLIER
-from chatmemory.items.item_repository import EarlierItem, ItemName
+from chatmemory.items.item_past import MOST_EARLIER, EarlierItem
+from chatmemory.items.item_repository import ItemName
 from chatmemory_layers.sql.columns import to_us
 from chatmemory_layers.sql.item_columns import EARLIER_ITEM, earlier_item_of, to_text
 from chatmemory_layers.sqlite.engine.transaction import Transaction
@@ -35,9 +35,6 @@ ORDER BY version DESC LIMIT 1
 """  # noqa: S608  made of a constant
 SELECT_NEWEST_EARLIER = f"""
 SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :key ORDER BY version DESC LIMIT 1
-"""  # noqa: S608  made of a constant
-SELECT_EARLIER = f"""
-SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :key ORDER BY version
 """  # noqa: S608  made of a constant
 
 

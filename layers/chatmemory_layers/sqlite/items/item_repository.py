@@ -39,7 +39,6 @@ from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
     Stretch,
     best_similarities,
-    earlier_item_of,
     lifetime_us,
     narrowing,
     nearest,
@@ -52,7 +51,7 @@ from chatmemory_layers.sqlite.engine.database import DatabaseTag
 from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog, note
-from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, SELECT_EARLIER, earlier_item, keep_items
+from chatmemory_layers.sqlite.items.earlier_items import FORGET_PAST, earlier_item, keep_items
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
@@ -310,8 +309,7 @@ def _whole(
             continue
         *columns, item_key, terms = row
         passages = connection.execute(SELECT_PASSAGES_OF, (item_key,)).fetchall()
-        past = [earlier_item_of(name, earlier) for earlier in connection.execute(SELECT_EARLIER, asked)]
-        found.append(whole_item(_stored(name, columns), terms, passages, past))
+        found.append(whole_item(_stored(name, columns), terms, passages))
     return tuple(found)
 
 
