@@ -35,6 +35,7 @@ WORKERS: Final = 4  # conversations at the same time, so that a slow model does 
 
 IDLE: Final = HistoryReport("idle")
 QUEUED: Final = HistoryReport("queued")
+STATUSES: Final = ("idle", "done", "queued", "failed")
 
 StrategyExit: TypeAlias = Exit[HistoryReport, VersionConflictError | GenericMemoryError]
 
@@ -241,7 +242,7 @@ class HistoryKeeper:
                 "pause_seconds": pause,
             }
             log.warning("history work failed: %s", report.failure, extra=facts)
-        elif report.status == "queued" and not _is_interrupted(ended):
+        elif report.status == "queued" and not report.summary_ids and not _is_interrupted(ended):
             # With an immediate retry, a replica that lags behind would return the same conversation again, and a strategy that
             # waits for something would be asked without a pause.
             pause = min(self.settings.retry_seconds, LONGEST_WAIT.total_seconds())
@@ -266,6 +267,9 @@ def _checked(report: object) -> HistoryReport:
     if not isinstance(report, HistoryReport):
         msg = f"after_add gives a HistoryReport, not {type(report).__name__}"
         raise TypeError(msg)
+    if report.status not in STATUSES:
+        msg = f"the status of a HistoryReport is one of {', '.join(STATUSES)}, not {report.status!r}"
+        raise ValueError(msg)
     return report
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from itertools import cycle
 from types import SimpleNamespace
-from typing import Any, Final, Literal
+from typing import Any, Final, cast
 
 import anyio
 import pytest
@@ -161,6 +161,7 @@ async def is_no_effect(_: str) -> HistoryReport:
         (lambda _: Effect.succeed(None), "TypeError"),
         (lambda id_: Effect.fail(ConversationNotFoundError(id_)), "ConversationNotFoundError"),
         (lambda _: Effect.succeed(HistoryReport("failed")), "it gave no failure"),
+        (lambda _: Effect.succeed(HistoryReport(cast("Any", "soon"))), "ValueError"),
         (lambda _: Effect.succeed(next(IN_TURN)), HistoryReport("done", ("s",))),
     ],
 )
@@ -353,16 +354,26 @@ async def test_workers_leave_new_work_to_the_add_that_has_queued_it(
         assert report.history.status == "done"
 
 
-@pytest.mark.parametrize(("status", "most"), [("idle", 1), ("queued", 14)])
+@pytest.mark.parametrize(
+    ("reports", "asked"),
+    [
+        ([forever(HistoryReport("idle"))], range(1, 2)),
+        ([forever(HistoryReport("queued"))], range(3, 15)),
+        # Each step has changed something: the next one follows at once.
+        (
+            [*[HistoryReport("queued", (f"s{step}",)) for step in range(30)], forever(HistoryReport("idle"))],
+            31,
+        ),
+    ],
+)
 async def test_a_strategy_that_changes_nothing_is_not_asked_without_a_pause(
-    desk: Desk, status: Literal["idle", "queued"], most: int
+    desk: Desk, reports: Sequence[Any], asked: range
 ) -> None:
-    reports = [forever(HistoryReport(status))]
-    restless = Stub(HistoryStrategyTag, threshold=WorkThreshold(), after_add=reports)
+    restless = Stub(HistoryStrategyTag, threshold=WorkThreshold(), after_add=list(reports))
     async with desk.open(StrategySettings(), restless.service) as memory:
         await memory.add_messages("c", said("a")).or_raise()
         await desk.clock.advance(60)
-        assert 1 <= len(restless.calls) <= most
+        assert len(restless.calls) in asked
 
 
 async def test_the_view_stays_within_its_token_budget(desk: Desk) -> None:
