@@ -177,7 +177,9 @@ Deployed, no errors since yesterday | much faster now, thanks | fixed, you can c
 测试都过了 | 果然是这个原因，改好了 | 部署成功，没有问题 | 太棒了 | 好用，谢谢 | 问题解决 | 已经正常了
 这下快了很多 | 不卡了 | OK 了
 Perfect, thanks! One more thing: now log it, but not the body | 太棒了，不但快了，而且省内存 | Works now, but slow
-Perfect, the test fails without the fix | Great, now add a test that fails
+Perfect, the test fails without the fix | Great, now add a test that fails | Thanks! But please also add a test for it
+Perfect, now the error is gone | Great, now the queue is empty | Perfect! but can you also rename the variable?
+完美，但是能不能再加个测试？ | 完美解决，可是有点慢 | 太棒了，除了颜色都对 | 太好了！不过还有个小问题
 """
 NEITHER = r"""
 What should happen when it fails? | If the job fails, retry it | No problem | no worries, take your time

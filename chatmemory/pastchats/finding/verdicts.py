@@ -120,7 +120,10 @@ FAILED: Final[Patterns] = (
     ),
     (
         ("broken", "gone", "missing", "blank", "empty", "red", "down"),
-        r"^(?:\w+, )?(?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:\w+ly )?(?:broken|gone|missing|blank|empty|red|down)\b",
+        (
+            r"^(?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:broken|gone|missing|blank|empty|red|down)\b"
+            r"|^\w+, (?:but )?now (?:the |my )?\w+(?: \w+)? (?:is|are) (?:\w+ly )?(?:broken|blank)\b"
+        ),
     ),
     (
         (
@@ -289,8 +292,12 @@ WHENEVER: Final = r"(?:的?时候?|之后|以后|后|的话)"
 _TURN: Final = r"\b(?:but|however|although|though|except|unfortunately)\b|(?<!不)但|不过|可是|除了"
 BUT: Final = rf"{_TURN}|\bstill\b|还是|還是|仍"
 _END: Final = r".!?\n。！？"
-TAKEN_BACK: Final = rf"[^{_END}]*(?:[{_END}]+\s*)?(?:{_TURN})"
-"""Right after praise: a word that takes it back, in the same sentence or at the beginning of the next one."""
+_TROUBLE: Final = (
+    r"\b(?:crash\w*|fail\w*|errors?|broken?|breaks?|red|won't|can't|cannot|doesn't|isn't|aren't|didn't|hangs?|stuck|wrong|missing"
+    r"|nothing|bugs?|keeps)\b|崩|失败|报错|错误|不行|没用|坏|红|卡住|打不开|起不来|没反应"
+)
+TAKEN_BACK: Final = rf"[^{_END}]*(?:[{_END}]+\s*)?(?:{_TURN})[^{_END}]*(?:{_TROUBLE})"
+"""Right after praise: a word that takes it back, in the same sentence or at the beginning of the next one, and trouble."""
 
 AND_NOW: Final = r"[,，]?\s?(?:and )?(?:now\b|现在)"
 """Right after praise: with a failure behind it, the praise is not meant ("Great, now nothing works")."""

@@ -362,7 +362,7 @@ async def test_workers_leave_new_work_to_the_add_that_has_queued_it(
         # Each step has changed something: the next one follows at once.
         (
             [*[HistoryReport("queued", (f"s{step}",)) for step in range(30)], forever(HistoryReport("idle"))],
-            31,
+            range(31, 32),
         ),
     ],
 )
