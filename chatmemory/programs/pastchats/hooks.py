@@ -11,6 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias, cast
 
+from chatmemory.conversation.token_counter import CHARACTERS_PER_TOKEN
 from chatmemory.effect import Effect
 from chatmemory.pastchats.finding.evidence import is_worth_telling
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
@@ -145,13 +146,12 @@ def injected(chats: PastChats, hook: PromptHook, *, tokens: int) -> Effect[str, 
     """
     terms = prompt_terms(hook.prompt)
 
-    def answer(found: PastRecall) -> Effect[str, PastChatsError]:
-        if len(found.text) > MOST_CHARACTERS:  # with fewer tokens the block is shorter, and still has its end
-            return injected(chats, hook, tokens=found.tokens * MOST_CHARACTERS // len(found.text))
+    def answer(found: PastRecall) -> str:
         is_worth_it = any(is_worth_telling(exchange, terms, found.mode) for exchange in found.exchanges)
-        return Effect.succeed(_answer(hook, found.text) if is_worth_it else "")
+        return _answer(hook, found.text) if is_worth_it else ""
 
-    return chats.recall(hook.prompt, limit=MOST_ENTRIES, tokens=tokens, without=hook.running).bind(answer)
+    most = min(tokens, MOST_CHARACTERS // CHARACTERS_PER_TOKEN)
+    return chats.recall(hook.prompt, limit=MOST_ENTRIES, tokens=most, without=hook.running).map(answer)
 
 
 def captured(index: PastChatsIndex, hook: StopHook) -> Effect[IndexReport, PastChatsError]:

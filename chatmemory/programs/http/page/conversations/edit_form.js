@@ -35,7 +35,7 @@ export function EditForm({ text, onSave, onClose }) {
   };
   const { typed, escape, warning } = useEscape(onClose);
   const leave = (event) => {
-    if (event.key === "Escape" && !event.isComposing) escape();
+    if (event.key === "Escape" && !event.isComposing && !event.repeat) escape();
   };
   const isNew = content.trim() !== "" && content !== text;
   return html`<form ref=${form} class="edit-form" aria-busy=${state.isBusy} onSubmit=${save} onInput=${typed} onKeyDown=${leave}>

@@ -36,6 +36,7 @@ export function Dialog({ title, onClose, isBusy = false, class: name = "", child
     event.preventDefault(); // drawing it or not is what opens and closes it
     escape();
   };
+  const once = (event) => event.key === "Escape" && event.repeat && event.preventDefault(); // held down, it is pressed once
   const closed = () => dialog.current && onClose(); // by the browser, which asks only once; not by the lines below
   useLayoutEffect(() => {
     const opener = document.activeElement;
@@ -49,7 +50,7 @@ export function Dialog({ title, onClose, isBusy = false, class: name = "", child
     };
   }, []);
   return html`<dialog ref=${dialog} class=${name} aria-labelledby=${id} aria-busy=${isBusy}
-      onInput=${typed} onCancel=${cancel} onClose=${closed}>
+      onInput=${typed} onKeyDown=${once} onCancel=${cancel} onClose=${closed}>
     <header>
       <h2 ref=${heading} id=${id} tabIndex="-1">${title}</h2>
       <${IconButton} icon="close" label=${words.close} isBare onClick=${onClose} />

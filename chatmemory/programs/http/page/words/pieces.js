@@ -7,7 +7,7 @@ export const pieceWords = {
   more: ["Load more", "加载更多"],
   close: ["Close", "关闭"],
   cancel: ["Cancel", "取消"],
-  escAgain: ["Press Esc again to leave without what you have typed.", "再按一次 Esc 离开，不保留已输入的内容。"],
+  escAgain: ["Press Esc again to leave without your changes.", "再按一次 Esc 离开，不保留所做的更改。"],
   dismiss: ["Dismiss", "知道了"],
   copyCode: ["Copy code", "复制代码"],
   copied: ["Copied", "已复制"],
