@@ -292,11 +292,11 @@ WHENEVER: Final = r"(?:的?时候?|之后|以后|后|的话)"
 _TURN: Final = r"\b(?:but|however|although|though|except|unfortunately)\b|(?<!不)但|不过|可是|除了"
 BUT: Final = rf"{_TURN}|\bstill\b|还是|還是|仍"
 _END: Final = r".!?\n。！？"
-_TROUBLE: Final = (
+_NOT_GOOD: Final = (
     r"\b(?:crash\w*|fail\w*|errors?|broken?|breaks?|red|won't|can't|cannot|doesn't|isn't|aren't|didn't|hangs?|stuck|wrong|missing"
     r"|nothing|bugs?|keeps)\b|崩|失败|报错|错误|不行|没用|坏|红|卡住|打不开|起不来|没反应"
 )
-TAKEN_BACK: Final = rf"[^{_END}]*(?:[{_END}]+\s*)?(?:{_TURN})[^{_END}]*(?:{_TROUBLE})"
+TAKEN_BACK: Final = rf"[^{_END}]*(?:[{_END}]+\s*)?(?:{_TURN})[^{_END}]*(?:{_NOT_GOOD})"
 """Right after praise: a word that takes it back, in the same sentence or at the beginning of the next one, and trouble."""
 
 AND_NOW: Final = r"[,，]?\s?(?:and )?(?:now\b|现在)"
