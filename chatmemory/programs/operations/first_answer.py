@@ -47,7 +47,8 @@ async def answered_once(
         key: the operation, its place, and the key that the client gave.
         asked: the request; another request with the same key fails.
         write: does the request.
-        kind: the type of its answer, if that may be the outcome of a write as it is.
+        kind: the type of its answer, if that may be the outcome of a write as it is; None: the answer is made of the
+            outcomes, so a request that was cut off runs again, and each of its writes returns its first outcome.
         memory_id: the memory that the request is about, if its answer may have words of it.
 
     Returns:
@@ -62,7 +63,7 @@ async def answered_once(
         found = await do(answers.read(request).alt(GenericMemoryError))
         if found is not None and found.request != request.request:
             do.fail(REUSED)
-        if found is not None and (found.is_answer or isinstance(read_json(found.value, kind), Success)):
+        if found is not None and (found.is_answer or _is_of(kind, found.value)):
             return found.value
         with under(request):
             answer = await do(write)
@@ -70,3 +71,7 @@ async def answered_once(
         text = await long_or_short(do, words, lambda: write_json(answer))
         kept = await do(answers.keep(request, text).alt(GenericMemoryError))
         return kept.value if kept.request == request.request else do.fail(REUSED)
+
+
+def _is_of(kind: Any, value: str) -> bool:
+    return kind is not None and isinstance(read_json(value, kind), Success)
