@@ -32,6 +32,9 @@ from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConn
 
 log = logging.getLogger(__name__)
 
+EMPTY_AGAIN_SECONDS: Final = 5.0
+"""How long after a failure it is tried again to empty the log."""
+
 LOOK_SECONDS: Final = 1.0
 """How often reads check that the files are still there; writes check each time."""
 
@@ -194,15 +197,23 @@ class Database:
         """Commit *work* as ``write`` does, then empty the write-ahead log, which still holds what was removed.
 
         *removed* returns, for the value of *work*, whether anything was removed; otherwise the log stays as it is.
-        Cancelling the caller stops neither.
+        Cancelling the caller stops neither.  While another connection reads what was removed, the log cannot be emptied:
+        it is tried again until it succeeds or the database is closed.
         """
 
         async def erase(
             writing: Awaitable[Outcome[A, E | RepositoryError]],
         ) -> Outcome[A, E | RepositoryError]:
             outcome = await writing
-            if isinstance(outcome, Success) and removed(outcome.unwrap()):
-                await self.run_on_writer(empty_log)
+            if (
+                isinstance(outcome, Success)
+                and removed(outcome.unwrap())
+                and await self.run_on_writer(empty_log) is False
+            ):
+                log.warning(
+                    "the log could not be emptied yet: another connection has been reading for too long"
+                )
+                self._empty_log_later()
             return outcome
 
         def shielded() -> Awaitable[Outcome[A, E | RepositoryError]]:
@@ -247,10 +258,23 @@ class Database:
 
         return Effect.from_outcome(read)
 
-    async def run_on_writer(self, work: Callable[[sqlite3.Connection], None]) -> None:
+    async def run_on_writer(self, work: Callable[[sqlite3.Connection], A]) -> A | None:
         """Run *work* between two groups of writes, outside any transaction; do nothing once the database is closed."""
-        if not self._is_closed and PROCESS.generation == self._generation:
-            await run_on(self._writes.connection, work)
+        if self._is_closed or PROCESS.generation != self._generation:
+            return None
+        return await run_on(self._writes.connection, work)
+
+    def _empty_log_later(self) -> None:
+        def again() -> None:
+            if not self._is_closed and PROCESS.generation == self._generation:
+                work = partial(empty_log, waits=False)
+                run_on(self._writes.connection, work).add_done_callback(look)
+
+        def look(done: "asyncio.Future[bool]") -> None:
+            if not (done.cancelled() or done.exception() is not None or done.result()):
+                self._empty_log_later()
+
+        self._loop.call_later(EMPTY_AGAIN_SECONDS, again)
 
     async def close(self) -> None:
         """Refuse further calls, finish the running ones and close the file; in a forked child, leave the file to the parent."""
@@ -304,18 +328,22 @@ class Database:
         return Failure(RepositoryError(operation, "closed" if self._is_closed else "wrong_loop"))
 
 
-def empty_log(connection: sqlite3.Connection) -> None:
-    """Move what was committed from the log to the file and truncate the log, if readers release it in time.
+def empty_log(connection: sqlite3.Connection, *, waits: bool = True) -> bool:
+    """Move what was committed from the log to the file and truncate the log; return False when readers do not release it.
 
-    Until then the log holds the text of removed rows.
+    Until then the log holds the text of removed rows.  *waits*: for the readers, as long as a statement waits for a lock.
     """
+    (milliseconds,) = connection.execute("PRAGMA busy_timeout").fetchone()
     try:
+        if not waits:
+            connection.execute("PRAGMA busy_timeout = 0")
         is_kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     except sqlite3.Error as error:
-        log.warning("the log could not be emptied: %s", error)
-    else:
-        if is_kept:
-            log.warning("the log could not be emptied: another connection has been reading for too long")
+        log.debug("the log could not be emptied: %s", error)
+        return False
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
+    return not is_kept
 
 
 def read_group(
