@@ -171,7 +171,7 @@ class ArrivingItems:
         elif same_json(found.item.value, put.value):
             self.tally.count("item", known=1)
             if _lacks_a_part(found, put, record):
-                await self._write(put, record.updated_at)
+                await self._write(evolve(put, keeps_past=True), record.updated_at)
         elif found.item.updated_at < record.updated_at:
             self.tally.count("item", new=1)
             await self._write(evolve(put, keeps_past=True), record.updated_at)
