@@ -2,7 +2,7 @@
 
 While a request runs ``under`` its key, the store also keeps the outcome of each of its writes, in the transaction of the
 write.  So a request whose program ended before it answered is not done twice either: when it is sent again, each write
-returns the outcome of the first time.
+returns the outcome of the first time.  None is not kept: such a write has found nothing to do, and may find it the next time.
 
 ``KeptAnswers`` keeps both in a dictionary, for the store in memory.
 """
@@ -184,7 +184,7 @@ class KeptAnswers:
         outcome: Outcome[A, E] = work() if found is None else found.value
         if isinstance(outcome, Success):
             key.writes += 1
-            if found is None:
+            if found is None and outcome.unwrap() is not None:
                 self._add(key, key.writes, outcome, write_json(outcome.unwrap()))
         return outcome
 

@@ -273,13 +273,15 @@ async def test_a_key_that_is_none_is_refused(client: httpx.AsyncClient, key: str
     assert [problem["path"] for problem in answer.json()["problems"]] == ["$.headers.Idempotency-Key"]
 
 
-async def test_a_token_gets_no_answer_that_another_one_was_given() -> None:
+@pytest.mark.parametrize("in_memory", [True, False])
+async def test_a_token_gets_no_answer_that_another_one_was_given(tmp_path: Path, in_memory: bool) -> None:
     both, writer = "the-token-for-both-rights", "the-token-of-a-writer"
     tokens = {
         "both": TokenSettings(token=both, user="ada"),
         "writer": TokenSettings(token=writer, user="ada", rights=("read", "write")),
     }
-    async with api(stacks.testing(), ServerSettings(tokens=tokens), token=both) as client:
+    stack = stacks.testing() if in_memory else stacks.embedded(tmp_path / "a.db")
+    async with api(stack, ServerSettings(tokens=tokens), token=both) as client:
         for write in (ADD, CLEAR):
             await ask(client, write, KEY)
         refused = await sent(client, CLEAR, {**KEY, "Authorization": f"Bearer {writer}"})

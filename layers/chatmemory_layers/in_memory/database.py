@@ -91,6 +91,10 @@ class Database:
 
         return Effect.from_outcome(run)
 
+    def write(self, operation: str, work: Callable[[], Outcome[A, E]]) -> Effect[A, E | RepositoryError]:
+        """Return the outcome of *work*, or its first outcome if it is a write of a repeated request."""
+        return self.run_outcome(operation, lambda: self.answers.once(operation, work))
+
     def close(self) -> None:
         """Refuse further calls."""
         self._is_closed = True

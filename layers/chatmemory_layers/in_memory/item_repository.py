@@ -50,7 +50,7 @@ class InMemoryItemRepository(ItemRepository):
     def undo(
         self, name: ItemName, /, *, now: datetime
     ) -> Effect[StoredItem | None, NotUndoableError | RepositoryError]:
-        return self.database.run_outcome("undo a change of an item", lambda: self.kept.undo(name, now=now))
+        return self.database.write("undo a change of an item", lambda: self.kept.undo(name, now=now))
 
     def forget(self, names: tuple[ItemName, ...], /) -> Effect[int, RepositoryError]:
         return self.database.run("forget items", lambda: self.kept.forget(names))

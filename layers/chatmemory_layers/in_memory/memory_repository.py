@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import Effect, Layer, Outcome
+from chatmemory.effect import Effect, Layer
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryChangedError, MemoryRestoreError, MemoryStoreError, RepositoryError
 from chatmemory.input.rules import Place
@@ -68,7 +68,7 @@ class InMemoryMemoryRepository(MemoryRepository):
     def restore(
         self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
     ) -> Effect[Memory, MemoryRestoreError]:
-        return self.database.run_outcome(
+        return self.database.write(
             "restore memory", lambda: self.kept.restore(namespace, memory_id, instead_of=instead_of, now=now)
         )
 
@@ -101,7 +101,7 @@ class InMemoryMemoryRepository(MemoryRepository):
     def rewrite(
         self, draft: MemoryDraft, *, expected_version: int, keep_vector: bool = False
     ) -> Effect[Memory | None, MemoryChangedError | RepositoryError]:
-        return self.database.run_outcome(
+        return self.database.write(
             "rewrite memory",
             lambda: self.kept.rewrite(draft, expected_version=expected_version, keep_vector=keep_vector),
         )
@@ -134,11 +134,7 @@ class InMemoryMemoryRepository(MemoryRepository):
         return self.database.run("attach vectors", lambda: self.kept.attach(namespace, space, attachments))
 
     def store(self, drafts: tuple[MemoryDraft, ...]) -> Effect[tuple[SaveOutcome, ...], MemoryStoreError]:
-
-        def store() -> Outcome[tuple[SaveOutcome, ...], MemoryStoreError]:
-            return self.database.answers.once("store memories", lambda: self.kept.store(drafts))
-
-        return self.database.run_outcome("store memories", store)
+        return self.database.write("store memories", lambda: self.kept.store(drafts))
 
     def forget(self, forgetting: Forgetting, /) -> Effect[ForgetReceipt, RepositoryError]:
 

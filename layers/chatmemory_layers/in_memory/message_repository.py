@@ -60,36 +60,34 @@ class InMemoryMessageRepository(MessageRepository):
         self.kept = database.conversations
 
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
-        return self.database.run_outcome("append messages", lambda: self.kept.append(batch))
+        return self.database.write("append messages", lambda: self.kept.append(batch))
 
     def page(self, query: PageQuery) -> Effect[MessagePage | None, RepositoryError]:
         return self.database.run("read messages", lambda: self.kept.page(query))
 
     def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
-        return self.database.run_outcome("fork a conversation", lambda: self.kept.fork(fork))
+        return self.database.write("fork a conversation", lambda: self.kept.fork(fork))
 
     def clear(
         self, conversation_id: str, *, now: datetime, with_branches: bool = False
     ) -> Effect[ClearReport | None, RemovalError]:
-        return self.database.run_outcome(
+        return self.database.write(
             "clear messages", lambda: self.kept.clear(conversation_id, now=now, with_branches=with_branches)
         )
 
     def remove_newest(
         self, conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
     ) -> Effect[ChatMessage | None, RemovalError]:
-        return self.database.run_outcome(
+        return self.database.write(
             "remove the newest message",
             lambda: self.kept.remove_newest(conversation_id, now=now, threshold=threshold),
         )
 
     def replace(self, replacement: Replacement, /) -> Effect[Appended, AppendError]:
-        return self.database.run_outcome(
-            "replace the newest messages", lambda: self.kept.replace(replacement)
-        )
+        return self.database.write("replace the newest messages", lambda: self.kept.replace(replacement))
 
     def undo(self, undo: Undo, /) -> Effect[Undone, ConversationUndoRefusal | RepositoryError]:
-        return self.database.run_outcome("undo a change of a conversation", lambda: self.kept.undo(undo))
+        return self.database.write("undo a change of a conversation", lambda: self.kept.undo(undo))
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
         return self.database.run("read conversation", lambda: self.kept.conversation(conversation_id))
@@ -103,7 +101,7 @@ class InMemoryMessageRepository(MessageRepository):
         return self.database.run("list conversations", lambda: self.kept.conversations(listing))
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
-        return self.database.run_outcome("summarize", lambda: self.kept.summarize(summary))
+        return self.database.write("summarize", lambda: self.kept.summarize(summary))
 
     def summarization(
         self, conversation_id: str, summary_message_id: str

@@ -71,7 +71,7 @@ def once(
                 return Failure(RepositoryError(operation, "key_reused"))
             return Success(read_json(found["value"], outcome_kind(work)).unwrap())
         outcome = await work(connection, *args, **kwargs)
-        if isinstance(outcome, Success):
+        if isinstance(outcome, Success) and outcome.unwrap() is not None:
             await connection.execute(INSERT_ANSWER, *row, *contents(key, write_json(outcome.unwrap())))
         return outcome
 

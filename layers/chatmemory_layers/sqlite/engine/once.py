@@ -86,7 +86,7 @@ def once(
                 return Failure(RepositoryError(operation, "key_reused"))
             return Success(read_json(value, outcome_kind(work)).unwrap())
         outcome = work(transaction, *args, **kwargs)
-        if isinstance(outcome, Success):
+        if isinstance(outcome, Success) and outcome.unwrap() is not None:
             transaction.cursor.execute(INSERT_ANSWER, {**row, **contents(key, write_json(outcome.unwrap()))})
         return outcome
 
