@@ -171,6 +171,9 @@ class SummarizationMetadata:
     is_stale: bool = False
 
 
+HistoryStatus: TypeAlias = Literal["idle", "done", "queued", "failed"]
+
+
 @final
 @frozen
 class HistoryReport:
@@ -183,7 +186,7 @@ class HistoryReport:
         failure: why it failed; None unless *status* is ``failed``.
     """
 
-    status: Literal["idle", "done", "queued", "failed"]
+    status: HistoryStatus
     summary_ids: tuple[str, ...] = ()
     failure: GenericMemoryError | None = None
 

@@ -10,14 +10,14 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from itertools import count
-from typing import Final, Self, TypeAlias, final
+from typing import Final, Self, TypeAlias, final, get_args
 
 import anyio
 from attrs import define, evolve, field, frozen
 
 from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.message_repository import LONGEST_WAIT, Appended, HistoryWork, MessageRepository
-from chatmemory.conversation.messages import HistoryReport
+from chatmemory.conversation.messages import HistoryReport, HistoryStatus
 from chatmemory.conversation.strategies.contract import HistoryStrategy
 from chatmemory.effect import Context, Die, Effect, Exit, Fail, Failure, Interrupt, Outcome, Success
 from chatmemory.effect.services.clock import Clock, ClockTag, real_seconds
@@ -35,7 +35,7 @@ WORKERS: Final = 4  # conversations at the same time, so that a slow model does 
 
 IDLE: Final = HistoryReport("idle")
 QUEUED: Final = HistoryReport("queued")
-STATUSES: Final = ("idle", "done", "queued", "failed")
+STATUSES: Final = get_args(HistoryStatus)
 
 StrategyExit: TypeAlias = Exit[HistoryReport, VersionConflictError | GenericMemoryError]
 
@@ -214,9 +214,8 @@ class HistoryKeeper:
             case Success(report):
                 return report
             case Failure(Fail(VersionConflictError()) | Interrupt()):
-                return (
-                    QUEUED  # another process has rewritten the history in the meantime, or the time is over
-                )
+                # Another process has rewritten the history in the meantime, or the time is over.
+                return QUEUED
             case Failure(Fail(GenericMemoryError() as error)):
                 return HistoryReport("failed", failure=error)
             case Failure(Die(defect)):
