@@ -333,16 +333,17 @@ def empty_log(connection: sqlite3.Connection, *, waits: bool = True) -> bool:
 
     Until then the log holds the text of removed rows.  *waits*: for the readers, as long as a statement waits for a lock.
     """
-    (milliseconds,) = connection.execute("PRAGMA busy_timeout").fetchone()
     try:
-        if not waits:
-            connection.execute("PRAGMA busy_timeout = 0")
-        is_kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        (milliseconds,) = connection.execute("PRAGMA busy_timeout").fetchone()
+        try:
+            if not waits:
+                connection.execute("PRAGMA busy_timeout = 0")
+            is_kept, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
     except sqlite3.Error as error:
         log.debug("the log could not be emptied: %s", error)
         return False
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
     return not is_kept
 
 
