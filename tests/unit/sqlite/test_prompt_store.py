@@ -100,9 +100,8 @@ def test_a_reader_makes_no_file_and_says_what_to_do_also_where_a_writer_has_only
 
 
 def test_what_is_no_index_of_ours_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
-    foreign, conversations, newer, cut_off, text = (
-        tmp_path / f"{name}.db" for name in ("foreign", "conversations", "newer", "cut_off", "text")
-    )
+    names = ("foreign", "conversations", "newer", "cut_off", "misnamed", "text")
+    foreign, conversations, newer, cut_off, misnamed, text = (tmp_path / f"{name}.db" for name in names)
     change(foreign, "CREATE TABLE prompts (id, title)")
     make_conversations(conversations)
     make_index(newer)
@@ -110,12 +109,16 @@ def test_what_is_no_index_of_ours_is_refused_and_left_as_it_is(tmp_path: Path) -
     change(newer, later, f"PRAGMA user_version = {NEWEST + 1}")
     make_index(cut_off)
     os.truncate(cut_off, cut_off.stat().st_size - 4096)
+    make_index(misnamed)  # SQLite will complain by a name that is not UTF-8
+    bad = misnamed.read_bytes().replace(b"prompt_sources", b"\x8erompt_sources")
+    misnamed.write_bytes(bad.replace(b"CREATE TABLE \x8e", b"CREXTE TABLE \x8e"))
     text.write_text("这不是数据库" * 1000)
     for path, problem in (
         (foreign, "not_a_store"),
         (conversations, "not_a_store"),
         (newer, "newer_schema"),
         (cut_off, "damaged"),
+        (misnamed, "damaged"),
         (text, "not_a_store"),
     ):
         before = path.read_bytes()
