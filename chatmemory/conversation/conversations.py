@@ -42,7 +42,7 @@ from chatmemory.conversation.replacing import answer_without_messages, refusal_o
 from chatmemory.conversation.undoing import (
     GONE,
     NOT_HELD,
-    Held,
+    HoldingBranch,
     Newest,
     branches_of,
     change_of_undo,
@@ -76,7 +76,7 @@ class Conversations:
 
     histories: dict[str, History] = field(factory=dict[str, History])
     log: KeptLog = field(factory=KeptLog)
-    branches: dict[str, dict[str, Held]] = field(factory=dict[str, dict[str, Held]])
+    branches: dict[str, dict[str, HoldingBranch]] = field(factory=dict[str, dict[str, HoldingBranch]])
 
     def history(self, conversation_id: str, now: datetime = BEFORE_ALL) -> History:
         """Return the history of a conversation; a new one, written to at *now*, UTC, when nothing was ever written to it."""
@@ -111,7 +111,7 @@ class Conversations:
         if not isinstance(decision, ConversationState):
             return Failure(decision)
         self.histories[fork.new_id] = parent.forked(decision)
-        branch = Held(fork.new_id, decision.next_seq - 1, decision.conversation.version)
+        branch = HoldingBranch(fork.new_id, decision.next_seq - 1, decision.conversation.version)
         self.branches.setdefault(fork.conversation_id, {})[fork.new_id] = branch
         self.log.note([decision.made_by_fork(fork)])
         return Success(Forked(decision.conversation, is_new=True))
@@ -147,7 +147,7 @@ class Conversations:
         refusal = refusal_of_undo(before.state, newest, undo, principal())
         if refusal is not None or newest is None:
             return Failure(refusal or gone(before.state))
-        held: Held | None = None
+        held: HoldingBranch | None = None
         if newest.action == "forked":
             after = before.clear(undo.now)
             changed = None if after is None else after[0]
@@ -172,16 +172,16 @@ class Conversations:
                 return Newest(event.action, event.reason) if is_newest else None
         return None
 
-    def _holding(self, conversation_id: str) -> list[Held]:
+    def _holding(self, conversation_id: str) -> list[HoldingBranch]:
         """Return the branches, and their branches, that hold messages of the conversation and that the principal sees."""
-        found, waiting = set[Held](), [*self.branches.get(conversation_id, {}).values()]
+        found, waiting = set[HoldingBranch](), [*self.branches.get(conversation_id, {}).values()]
         while waiting:
             held = waiting.pop()
             if held in found:
                 continue
             found.add(held)
             for id_, seq, version in self.branches.get(held.branch_id, {}).values():
-                waiting.append(Held(id_, min(seq, held.seq), min(version, held.version)))
+                waiting.append(HoldingBranch(id_, min(seq, held.seq), min(version, held.version)))
         return [
             held
             for held in found

@@ -47,7 +47,7 @@ from chatmemory.conversation.messages import (
     SummarizationMetadata,
     TimestampRange,
 )
-from chatmemory.conversation.undoing import Held, restored_from
+from chatmemory.conversation.undoing import HoldingBranch, restored_from
 from chatmemory.errors import AccessDeniedError, MessageConflictError, RepositoryError, VersionConflictError
 from chatmemory.input.json_value import from_json, to_json
 
@@ -288,12 +288,12 @@ class History:
         summaries = tuple(made for made in self.summaries if made.summary_message_id != summary)
         return self._changed(state, undo.now, entries=entries, summaries=summaries)
 
-    def restored(self, branch: History, held: Held, undo: Undo) -> History:
+    def restored(self, branch: History, held: HoldingBranch, undo: Undo) -> History:
         """Return this cleared history with *held*, its messages that *branch* still has."""
         point = branch.held(held.version, held.seq)
         return branch.forked(restored_from(self.state, point, undo, branch.state.deleted_count), held)
 
-    def forked(self, state: ConversationState, held: Held | None = None) -> History:
+    def forked(self, state: ConversationState, held: HoldingBranch | None = None) -> History:
         """Return the history of a branch that begins with *held*; None: with the messages up to the point of its fork."""
         branch = state.conversation
         _, seq, version = held or ("", state.next_seq - 1, branch.version)

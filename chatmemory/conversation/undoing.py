@@ -49,7 +49,7 @@ class Newest(NamedTuple):
     reason: str | None
 
 
-class Held(NamedTuple):
+class HoldingBranch(NamedTuple):
     """A branch that holds messages of a conversation: those up to number *seq*, as of *version*."""
 
     branch_id: str
@@ -116,12 +116,12 @@ def change_of_undo(after: ConversationState, undone: EventAction, *, by: str | N
     return after.made_by(DONE_BY_UNDO[undone])._replace(reason=UNDO, by=by)
 
 
-def latest_of(held: Sequence[Held]) -> list[Held]:
+def latest_of(held: Sequence[HoldingBranch]) -> list[HoldingBranch]:
     """Return *held* in the order of preference for restoring a cleared conversation: the branch that holds most first."""
     return sorted(held, key=lambda one: (-one.seq, -one.version, one.branch_id))
 
 
-def branches_of(held: Sequence[Held]) -> list[str]:
+def branches_of(held: Sequence[HoldingBranch]) -> list[str]:
     """Return the ids of branches, each once, sorted by code points."""
     return sorted({one.branch_id for one in held})
 

@@ -10,7 +10,7 @@ from chatmemory.access.principal import Granted, acting_as
 from chatmemory.effect import Failure
 from chatmemory.events.event_log import no_cursor
 from chatmemory.items.item_repository import ItemPut, name_in_log
-from chatmemory.laws.follower import Told, follower
+from chatmemory.laws.follower import Logged, follower
 from chatmemory.laws.items.item_witness import ItemRepositoryUnderTest
 from chatmemory.laws.kit.law import expect, law, race
 from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said, somebody
@@ -43,12 +43,12 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
             await witness.get(witness.repository.clear(talk, now=START))
             await witness.get(witness.repository.append(batch(talk, said("1"))))
             await log.expect(
-                Told("added", "会议", 1),
-                Told("added", "会议", 2),
-                Told("summarized", "会议", 3, by="s"),
-                Told("removed", "会议", 4),
-                Told("cleared", "会议", 5),
-                Told("added", "会议", 6),
+                Logged("added", "会议", 1),
+                Logged("added", "会议", 2),
+                Logged("summarized", "会议", 3, by="s"),
+                Logged("removed", "会议", 4),
+                Logged("cleared", "会议", 5),
+                Logged("added", "会议", 6),
             )
             reaches = [event.reach for event in log.events]
             expect(reaches, [2, 3, 4, 4, 4, 5], "the number of the last message, after each change")
@@ -76,7 +76,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
                 await witness.ask(refused)
             await witness.observe(talk)
             await witness.get(witness.repository.append(batch(talk, said("2"))))
-            await log.expect(Told("added", "a", 1), Told("added", "a", 2))
+            await log.expect(Logged("added", "a", 1), Logged("added", "a", 2))
 
     @law
     async def test_n3_changes(self) -> None:
@@ -118,7 +118,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
             with acting_as(ada):
                 for name in ("a", "b"):
                     await witness.get(witness.repository.append(batch(witness.named(name), said("1"))))
-            await log.expect(Told("added", "a", 1), Told("added", "b", 1))
+            await log.expect(Logged("added", "a", 1), Logged("added", "b", 1))
             acted = [(event.who, event.user, event.owner) for event in log.events]
             expect(acted, [(hers.user, hers.user, hers)] * 2, "who acted, in whose name, and whose it is")
             for who, seen in ((ada, ["a", "b"]), (bob, ["b"])):
@@ -166,24 +166,24 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
             await witness.store(pet)
             await witness.store(evolve(pet, id=witness.named("g"), created_at=LATER))
             await log.expect(
-                Told("stored", "a", 1),
-                Told("stored", "b", 1),
-                Told("superseded", "b", by="c"),
-                Told("stored", "c", 1),
-                Told("changed", "a", 2),
-                Told("pinned", "a"),
-                Told("unpinned", "a"),
-                Told("demoted", "a"),
-                Told("promoted", "a", reason="use"),
-                Told("retired", "c"),
-                Told("forgotten", "a"),
-                Told("stored", "d", 1),
-                Told("forgotten", "d", reason="session"),
-                Told("stored", "e", 1),
-                Told("expired", "e", reason="age"),
-                Told("stored", "f", 1),
-                Told("superseded", "f", by="g", reason="pet"),
-                Told("stored", "g", 1),
+                Logged("stored", "a", 1),
+                Logged("stored", "b", 1),
+                Logged("superseded", "b", by="c"),
+                Logged("stored", "c", 1),
+                Logged("changed", "a", 2),
+                Logged("pinned", "a"),
+                Logged("unpinned", "a"),
+                Logged("demoted", "a"),
+                Logged("promoted", "a", reason="use"),
+                Logged("retired", "c"),
+                Logged("forgotten", "a"),
+                Logged("stored", "d", 1),
+                Logged("forgotten", "d", reason="session"),
+                Logged("stored", "e", 1),
+                Logged("expired", "e", reason="age"),
+                Logged("stored", "f", 1),
+                Logged("superseded", "f", by="g", reason="pet"),
+                Logged("stored", "g", 1),
             )
             stored, superseded, forgotten = (log.events[place] for place in (0, 2, 10))
             evidence = (stored.session_id, stored.evidence, stored.said_at)
@@ -220,7 +220,7 @@ class MemoryEventLaws(MemoryRepositoryUnderTest):
             await witness.use(user, a)
             await witness.observe(user)
             await witness.get(witness.repository.mark(Mark(user, a, pinned=True)))
-            await log.expect(Told("stored", "a", 1), Told("pinned", "a"))
+            await log.expect(Logged("stored", "a", 1), Logged("pinned", "a"))
 
     @law
     async def test_n4_seen(self) -> None:
@@ -305,15 +305,15 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
             again = evolve(draft, provenance=Provenance(("3",)))
             expect(await witness.store(again), (Duplicate(a),), "what becomes of it once more")
             await log.expect(
-                Told("stored", "a", 1),
-                Told("forgotten", "a"),
-                Told("stored", "a", 1),
-                Told("stored", "b", 1),
-                Told("stored", "c", 1),
-                Told("stored", "d", 1, reason="again"),
-                Told("superseded", "d", by="e"),
-                Told("stored", "e", 1, reason="again"),
-                Told("stored", "a", 1, reason="again"),
+                Logged("stored", "a", 1),
+                Logged("forgotten", "a"),
+                Logged("stored", "a", 1),
+                Logged("stored", "b", 1),
+                Logged("stored", "c", 1),
+                Logged("stored", "d", 1, reason="again"),
+                Logged("superseded", "d", by="e"),
+                Logged("stored", "e", 1, reason="again"),
+                Logged("stored", "a", 1, reason="again"),
             )
 
     @law

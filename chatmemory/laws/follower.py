@@ -15,7 +15,7 @@ PAUSE_SECONDS: Final = 0.02
 
 
 @final
-class Told(NamedTuple):
+class Logged(NamedTuple):
     """The parts of an event that laws compare: *target* is without the prefix of the law."""
 
     action: EventAction
@@ -59,15 +59,15 @@ class Follower:
                     return
                 await anyio.sleep(PAUSE_SECONDS)
 
-    async def expect(self, *expected: Told) -> None:
+    async def expect(self, *expected: Logged) -> None:
         """Break the law unless the log has exactly these events, in this order."""
         await self.read_all(len(expected))
-        expect(self.told(), list(expected), "what the log tells")
+        expect(self.logged(), list(expected), "what the log tells")
 
-    def told(self) -> list[Told]:
+    def logged(self) -> list[Logged]:
         """Return the events so far in the form that laws compare."""
         return [
-            Told(
+            Logged(
                 event.action,
                 event.target.replace(self.asker.space, ""),
                 event.version,

@@ -29,7 +29,7 @@ TEXT_READ: Final = 5_000
 
 @final
 @frozen
-class Past:
+class ImportedPast:
     """The past of a memory in the store that it comes from.
 
     Attributes:
@@ -69,7 +69,7 @@ class MemoryDraft(MemoryFacts):
     vector: Vector | None = field(default=None, eq=False, repr=False)
     replaces: str | None = None
     again: bool = False
-    past: Past | None = None
+    past: ImportedPast | None = None
 
     @property
     def is_over(self) -> bool:
@@ -78,7 +78,7 @@ class MemoryDraft(MemoryFacts):
 
     def stored(self) -> Memory:
         """Return the memory that this draft becomes when it is stored."""
-        past = self.past or Past()
+        past = self.past or ImportedPast()
         return Memory(
             **self.facts(),
             embedding=self.space,

@@ -47,7 +47,7 @@ FileFate: TypeAlias = Literal["read", "unchanged", "no_history", "failed", "move
 
 @final
 @frozen
-class LookedAt:
+class FileResult:
     """The result of an index run for one file.
 
     Attributes:
@@ -108,7 +108,7 @@ class IndexReport:
     seconds: float
     is_dry_run: bool = False
     moved: int = 0
-    looked_at: tuple[LookedAt, ...] = ()
+    looked_at: tuple[FileResult, ...] = ()
 
 
 @final

@@ -60,7 +60,7 @@ _TIME: Final = (
 )
 
 
-class Said(NamedTuple):
+class ConversationTexts(NamedTuple):
     """Texts of conversations.
 
     Attributes:
@@ -94,7 +94,9 @@ class Surroundings(NamedTuple):
     date: list[float]
 
 
-def surroundings(query: str, said: Said, scores: Sequence[float], dates: list[float]) -> Surroundings:
+def surroundings(
+    query: str, said: ConversationTexts, scores: Sequence[float], dates: list[float]
+) -> Surroundings:
     """Return what the surroundings of each text add to its score.
 
     *scores*, shape ``(count,)``, are those of each text by its own words and vector; *dates*, shape ``(count,)``, are
@@ -153,7 +155,7 @@ def is_latin(query: str) -> bool:
     return query.isascii() or re.search(CJK_RUN, query) is None
 
 
-def of_questions(said: Said, scores: Sequence[float]) -> list[float]:
+def of_questions(said: ConversationTexts, scores: Sequence[float]) -> list[float]:
     """Return the bonus of each text for the question before it, minus a malus if it only asks.
 
     The result has the shape ``(count,)``, and is ``-ASKING_MALUS`` or more.

@@ -13,7 +13,7 @@ from chatmemory.laws.kit.samples import START, batch, said, summary_of
 from chatmemory.laws.memories.memory_witness import OTHER_SPACES, PUT, SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, EarlierContent, Provenance, Skipped, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
-from chatmemory.longterm.repository_values import Attachment, Forgetting, MemorySearch, Past
+from chatmemory.longterm.repository_values import Attachment, Forgetting, ImportedPast, MemorySearch
 from tests.contract.noted import DAY, HONG, MING, note, stored
 
 
@@ -57,7 +57,7 @@ async def test_a_vector_is_attached_in_place_of_any_other_but_not_to_another_con
 BEFORE = EarlierContent(
     1, START + DAY, "住在苏州", "城市", {"n": 1.0}, "fact", ("家",), 0.5, "inferred", Provenance(("m1",), "rules", "a.md")
 )  # fmt: skip
-PAST = Past(
+PAST = ImportedPast(
     last_accessed=START + 2 * DAY,
     access_count=7,
     superseded_at=START + 3 * DAY,
@@ -69,7 +69,7 @@ PAST = Past(
 
 async def test_a_memory_that_brings_its_past_keeps_it(memories: MemoryRepository) -> None:
     old = note("1", "住在杭州", attribute="residence", space=SPACE, vector=VECTORS[0], past=PAST)
-    new = note("2", "住在上海", attribute="residence", created_at=START - DAY, past=Past())
+    new = note("2", "住在上海", attribute="residence", created_at=START - DAY, past=ImportedPast())
     await memories.store((old, new)).or_raise()
     first, second = await memories.whole(limit=10).or_raise()
     kept = first.memory
@@ -84,7 +84,7 @@ async def test_a_memory_that_brings_its_past_keeps_it(memories: MemoryRepository
 
 async def test_nothing_ends_by_the_attribute_of_what_brings_its_past(memories: MemoryRepository) -> None:
     await memories.store((note("1", "住在杭州", attribute="residence"),)).or_raise()
-    later = note("2", "住在上海", attribute="residence", created_at=START + DAY, past=Past())
+    later = note("2", "住在上海", attribute="residence", created_at=START + DAY, past=ImportedPast())
     assert await memories.store((later,)).or_raise() == (Stored("2"),)
     assert [whole.memory.superseded_at for whole in await memories.whole(limit=9).or_raise()] == [None, None]
 
@@ -94,9 +94,9 @@ async def test_of_the_values_of_a_key_the_newest_is_true_also_when_one_brings_it
 ) -> None:
     of_city = partial(note, key="城市", **PUT)
     await memories.store((of_city("1"),)).or_raise()
-    older = of_city("2", created_at=START - DAY, past=Past())
+    older = of_city("2", created_at=START - DAY, past=ImportedPast())
     assert await memories.store((older,)).or_raise() == (Stored("2", superseded_by="1"),)
-    newer = of_city("3", created_at=START + DAY, past=Past())
+    newer = of_city("3", created_at=START + DAY, past=ImportedPast())
     assert await memories.store((newer,)).or_raise() == (Stored("3", superseded=("1",)),)
     ends = [whole.memory.superseded_at for whole in await memories.whole(limit=9).or_raise()]
     assert ends == [START + DAY, START, None]
@@ -106,7 +106,11 @@ async def test_a_draft_that_brings_its_past_is_told_apart_like_any_other(memorie
     twin = dedup_key("茶")
     await memories.store((note("1", dedup_key=twin), note("gone"))).or_raise()
     await memories.forget(Forgetting(MING, memory_id="gone")).or_raise()
-    again = (note("1", past=PAST), note("2", dedup_key=twin, past=Past()), note("gone", past=Past()))
+    again = (
+        note("1", past=PAST),
+        note("2", dedup_key=twin, past=ImportedPast()),
+        note("gone", past=ImportedPast()),
+    )
     answer = await memories.store(again).or_raise()
     assert answer == (Duplicate("1"), Duplicate("1"), Skipped("forgotten"))
     (only,) = await memories.whole(limit=9).or_raise()

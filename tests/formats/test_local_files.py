@@ -12,7 +12,7 @@ from chatmemory.pastchats.formats.histories import HistoryFile
 from chatmemory.pastchats.formats.history_format import KnownRoot, UnreadableHistoryError
 from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
-from chatmemory_layers.files.paths import Confinement
+from chatmemory_layers.files.paths import AllowedFolders
 from tests.as_nobody import as_nobody
 from tests.unit.sqlite.desktop_files import change
 
@@ -237,7 +237,7 @@ def test_a_working_tree_belongs_to_its_repository_also_when_it_is_gone(tmp_path:
     assert of(str(repository / "src")) == str(repository / "src")
     assert of("/w/shop/.claude/worktrees/brave-fox") == "/w/shop"
     assert of("/home/mei/.cursor/worktrees/shop/ab12") == "shop"
-    confined = LocalFiles(confinement=Confinement([str(repository)]))
+    confined = LocalFiles(allowed=AllowedFolders([str(repository)]))
     assert confined.repository_of(str(tree)) == str(tree)
 
 

@@ -43,7 +43,7 @@ from chatmemory.longterm.memories import (
     Stored,
 )
 from chatmemory.longterm.recall.recall import Coverage, Recall, RecallHit, Signals
-from chatmemory.programs.archive.import_report import Arrived, ImportIssue, ImportReport
+from chatmemory.programs.archive.import_report import ImportCount, ImportIssue, ImportReport
 from chatmemory.programs.archive.records import (
     ConversationRecord,
     DeletedRecord,
@@ -111,7 +111,7 @@ EXAMPLES = [
         "import_report",
         ImportReport(
             9,
-            *[Arrived(1, 2)] * 5,
+            *[ImportCount(1, 2)] * 5,
             ("tea",),
             ("mei",),
             {"password": 1},

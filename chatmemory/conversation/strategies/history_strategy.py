@@ -14,7 +14,7 @@ from chatmemory.conversation.message_repository import MessageRepositoryTag, Vie
 from chatmemory.conversation.messages import ChatMessage, HistoryReport
 from chatmemory.conversation.skill_runner import SkillRunnerTag
 from chatmemory.conversation.strategies.contract import HistoryStrategy, HistoryStrategyTag
-from chatmemory.conversation.strategies.summary_range import Stretch, is_open, summary_range
+from chatmemory.conversation.strategies.summary_range import SummaryExtent, is_open, summary_range
 from chatmemory.conversation.strategies.summary_writer import SummaryWriter
 from chatmemory.conversation.token_counter import TokenCounter, TokenCounterTag
 from chatmemory.effect import Do, Effect, Layer
@@ -35,11 +35,11 @@ class Rule(NamedTuple):
 
     Attributes:
         threshold: the size of the model's view from which on a summary is due.
-        stretch: returns what the summary covers of a view of a size.
+        extent: returns what the summary covers of a view of a size.
     """
 
     threshold: WorkThreshold
-    stretch: Callable[[ViewSize], Stretch]
+    extent: Callable[[ViewSize], SummaryExtent]
 
 
 def rule_of(settings: StrategySettings, tokens: TokenCounter) -> Rule | None:
@@ -49,25 +49,25 @@ def rule_of(settings: StrategySettings, tokens: TokenCounter) -> Rule | None:
             return None
         case "summarize":
             return Rule(
-                WorkThreshold(open_count=settings.summarize_every_n), partial(_every_n_stretch, settings)
+                WorkThreshold(open_count=settings.summarize_every_n), partial(_every_n_extent, settings)
             )
         case "token_budget":
             return Rule(
                 WorkThreshold(open_count=settings.keep_last + 1, view_tokens=settings.token_budget + 1),
-                partial(_budget_stretch, settings, tokens),
+                partial(_budget_extent, settings, tokens),
             )
         case _:
             assert_never(settings.type)
 
 
-def _every_n_stretch(settings: StrategySettings, size: ViewSize) -> Stretch:
+def _every_n_extent(settings: StrategySettings, size: ViewSize) -> SummaryExtent:
     """Cover the oldest open messages, at most ``summarizeEveryN`` at once, and keep the last ``keepLast``.
 
     So the model's view has at most N - 1 open messages when the work is done, and the Nth message causes the first
     summary (003, 5.3).  Sizes are in messages.
     """
     others = size.view_count - size.open_count
-    return Stretch(
+    return SummaryExtent(
         size=lambda _: 1,
         needed=settings.summarize_every_n,
         most=size.open_count - settings.keep_last,
@@ -77,13 +77,13 @@ def _every_n_stretch(settings: StrategySettings, size: ViewSize) -> Stretch:
     )
 
 
-def _budget_stretch(settings: StrategySettings, tokens: TokenCounter, size: ViewSize) -> Stretch:
+def _budget_extent(settings: StrategySettings, tokens: TokenCounter, size: ViewSize) -> SummaryExtent:
     """Keep the view within ``tokenBudget`` tokens, including tool calls.  Sizes are in tokens.
 
     The messages that it may not summarize can still exceed the budget: system messages, and the last ``keepLast``.
     """
     excess = size.view_tokens - settings.token_budget // TAIL_SHARE
-    return Stretch(
+    return SummaryExtent(
         size=tokens.count,
         needed=min(excess, settings.token_budget),  # a longer backlog takes several model calls
         most=size.open_count - settings.keep_last,
@@ -109,7 +109,7 @@ class Summarizing:
         self, conversation_id: str, /
     ) -> Effect[HistoryReport, VersionConflictError | GenericMemoryError]:
         """Write one summary, if one is due."""
-        return self.writer.shorten(conversation_id, self.rule.threshold, self.rule.stretch)
+        return self.writer.shorten(conversation_id, self.rule.threshold, self.rule.extent)
 
 
 @final
@@ -160,8 +160,8 @@ def planned_summary(
     rule = rule_of(settings, tokens)
     if rule is None or not rule.threshold.is_reached_by(size):
         return ()
-    stretch = rule.stretch(size)
-    return summary_range(view[: stretch.entries], stretch, rolling=settings.rolling)
+    extent = rule.extent(size)
+    return summary_range(view[: extent.entries], extent, rolling=settings.rolling)
 
 
 @final

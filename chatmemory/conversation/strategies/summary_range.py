@@ -14,7 +14,7 @@ from chatmemory.conversation.messages import OPEN_ROLES, ChatMessage
 
 @final
 @frozen
-class Stretch:
+class SummaryExtent:
     """How much of a view the next summary should cover.
 
     Attributes:
@@ -33,21 +33,21 @@ class Stretch:
 
 
 def summary_range(
-    entries: Sequence[ChatMessage], stretch: Stretch, *, rolling: bool
+    entries: Sequence[ChatMessage], extent: SummaryExtent, *, rolling: bool
 ) -> tuple[ChatMessage, ...]:
     """Choose the entries that the next summary covers, in the order of the view; none when nothing may be covered.
 
-    It takes open messages from the oldest on until their sizes add up to ``stretch.needed``.  A tool result is never
+    It takes open messages from the oldest on until their sizes add up to ``extent.needed``.  A tool result is never
     separated from its call: a cut between them moves before the call, or, when nothing would be left to cover, after
     the last result.  With *rolling*, earlier summaries before the cut are covered too.
     """
     open_entries = [entry for entry in entries if is_open(entry)]
     end = taken = 0
-    while taken < stretch.needed and end < min(stretch.most, len(open_entries)):
-        taken += stretch.size(open_entries[end])
+    while taken < extent.needed and end < min(extent.most, len(open_entries)):
+        taken += extent.size(open_entries[end])
         end += 1
     end = _beside_tool_calls(open_entries, end)
-    if not 0 < end <= stretch.most:
+    if not 0 < end <= extent.most:
         return ()
     last = entries.index(open_entries[end - 1])
     return tuple(

@@ -20,7 +20,7 @@ from chatmemory.conversation.message_repository import (
 from chatmemory.conversation.messages import ChatMessage, Conversation, HistoryReport
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.conversation.skill_runner import SkillRequest, SkillRunner
-from chatmemory.conversation.strategies.summary_range import Stretch, summary_range
+from chatmemory.conversation.strategies.summary_range import SummaryExtent, summary_range
 from chatmemory.conversation.token_counter import TokenCounter
 from chatmemory.effect import Do, Effect
 from chatmemory.effect.services.clock import Clock
@@ -39,7 +39,7 @@ from chatmemory.settings.memory_settings import StrategySettings
 @final
 @frozen
 class SummaryWriter:
-    """Summarizes a stretch of a conversation with a skill and commits the result."""
+    """Summarizes a part of a conversation with a skill and commits the result."""
 
     repository: MessageRepository
     skills: SkillRunner
@@ -54,11 +54,11 @@ class SummaryWriter:
         do: Do[VersionConflictError | GenericMemoryError],
         conversation_id: str,
         threshold: WorkThreshold,
-        stretch_of: Callable[[Conversation], Stretch],
+        extent_of: Callable[[Conversation], SummaryExtent],
     ) -> HistoryReport:
-        """Replace the oldest stretch of the view by a summary, if the conversation has reached *threshold*.
+        """Replace the oldest part of the view by a summary, if the conversation has reached *threshold*.
 
-        It returns ``done`` with the id of the summary, or ``idle`` when there was nothing to summarize.  *stretch_of*
+        It returns ``done`` with the id of the summary, or ``idle`` when there was nothing to summarize.  *extent_of*
         says how much of a conversation the summary covers.
 
         Fails with:
@@ -69,13 +69,13 @@ class SummaryWriter:
         conversation = await do(self.repository.conversation(conversation_id).alt(GenericMemoryError))
         if conversation is None or not threshold.is_reached_by(conversation):
             return HistoryReport("idle")
-        stretch = stretch_of(conversation)
-        oldest = PageQuery(conversation_id, "model", newer_than=0, limit=stretch.entries)
+        extent = extent_of(conversation)
+        oldest = PageQuery(conversation_id, "model", newer_than=0, limit=extent.entries)
         page = await do(self.repository.page(oldest).alt(GenericMemoryError))
-        covers = () if page is None else summary_range(page.messages, stretch, rolling=self.settings.rolling)
+        covers = () if page is None else summary_range(page.messages, extent, rolling=self.settings.rolling)
         if page is None or not covers:
             return HistoryReport("idle")
-        text = await do(self._text(covers, stretch.max_characters))
+        text = await do(self._text(covers, extent.max_characters))
         summary = await do(
             self._summary(conversation_id, covers, text, version=page.version, threshold=threshold)
         )

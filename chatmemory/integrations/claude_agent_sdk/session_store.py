@@ -95,7 +95,7 @@ class ChatMemorySessionStore(SessionStore):
             {
                 "session_id": text_of(item.name.key),
                 "mtime": written_ms(item),
-                "data": Head.of(item).summary or {},
+                "data": TranscriptHead.of(item).summary or {},
             }
             for item in found
         ]
@@ -134,7 +134,7 @@ def appended(key: SessionKey, entries: Sequence[SessionStoreEntry]) -> ItemChang
     uuids = dict.fromkeys([uuid for entry in entries if (uuid := entry.get("uuid"))])
     item, *known = yield (transcript.head, *map(transcript.entry, uuids))
     there = {uuid for uuid, found in zip(uuids, known, strict=True) if found is not None}
-    head, new = Head.of(item), list[SessionStoreEntry]()
+    head, new = TranscriptHead.of(item), list[SessionStoreEntry]()
     puts: list[ItemPut] = []
     for entry in entries:
         if (uuid := entry.get("uuid")) in there:
@@ -233,7 +233,7 @@ def subpath_labels(project: str, session: str) -> Labels:
 
 @final
 @frozen
-class Head:
+class TranscriptHead:
     """The facts about a transcript.
 
     Attributes:
@@ -249,6 +249,6 @@ class Head:
         return json.dumps([self.count, self.summary])
 
     @staticmethod
-    def of(item: StoredItem | None) -> Head:
+    def of(item: StoredItem | None) -> TranscriptHead:
         """Return the head in *item*; an empty one for None."""
-        return Head() if item is None else Head(*json.loads(item.value))
+        return TranscriptHead() if item is None else TranscriptHead(*json.loads(item.value))

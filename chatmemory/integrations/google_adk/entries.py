@@ -39,7 +39,7 @@ USER: Final = "user"
 
 @final
 @frozen
-class Said:
+class EventMemory:
     """A *memory* to store, the id that it gets in the store, and the *event* as it was given."""
 
     memory_id: str
@@ -52,18 +52,18 @@ def memory_id_of(namespace: Namespace, event_id: str) -> str:
     return sha256(json.dumps([namespace.app, namespace.user, event_id]).encode()).hexdigest()
 
 
-def said_by(
+def memories_of_events(
     namespace: Namespace,
     events: Sequence[Event],
     session_id: str | None,
     custom_metadata: Mapping[str, object] | None = None,
-) -> list[Said]:
+) -> list[EventMemory]:
     """Return the memories of the texts of *events*, one for each id: of two events with the same id, the later one.
 
     Raises:
         InputValidationError: an event, or the metadata, is not JSON, or has a time outside the calendar.
     """
-    said: dict[str, Said] = {}
+    said: dict[str, EventMemory] = {}
     for event in events:
         if event.content is None or not text_of(event.content):
             continue
@@ -78,17 +78,17 @@ def said_by(
     return list(said.values())
 
 
-def said_in(
+def memories_of_entries(
     namespace: Namespace,
     entries: Sequence[MemoryEntry],
     custom_metadata: Mapping[str, object] | None = None,
-) -> list[Said]:
+) -> list[EventMemory]:
     """Return the texts of *entries*, each id once; an entry without an id gets the same id each time.
 
     Raises:
         InputValidationError: an entry lacks text, or is not JSON.
     """
-    said: dict[str, Said] = {}
+    said: dict[str, EventMemory] = {}
     for entry in entries:
         if not text_of(entry.content):
             raise InputValidationError("a memory says something: give its content a part with text")
@@ -122,7 +122,7 @@ def event_of(memory: Memory) -> Mapping[str, Any] | None:
     return cast("Mapping[str, Any]", event) if isinstance(event, Mapping) else None
 
 
-def corrected(stored: Memory | None, said: Said) -> MemoryChanges | None:
+def corrected(stored: Memory | None, said: EventMemory) -> MemoryChanges | None:
     """Return the changes that make *stored* equal to *said*; None: it is equal, or a person has replaced it."""
     known = None if stored is None else event_of(stored)
     if known is None:
@@ -161,7 +161,7 @@ def _said(
     content: types.Content,
     session_id: str | None,
     said_at: datetime | None,
-) -> Said:
+) -> EventMemory:
     is_user = (event["author"] or content.role or USER) == USER
     memory = NewMemory(
         _kept_text(content),
@@ -174,7 +174,7 @@ def _said(
         provenance=Provenance((event["id"],), extractor=EXTRACTOR),
         created_at=said_at,
     )
-    return Said(str(memory.id), event, memory)
+    return EventMemory(str(memory.id), event, memory)
 
 
 def _entry_given(memory: Memory, event: Mapping[str, Any]) -> MemoryEntry:

@@ -31,13 +31,13 @@ from chatmemory.errors import (
 )
 from chatmemory.input.rules import clean_text, id_problem
 from chatmemory.integrations.google_adk.entries import (
-    Said,
+    EventMemory,
     corrected,
     entry_of,
     event_of,
+    memories_of_entries,
+    memories_of_events,
     memory_id_of,
-    said_by,
-    said_in,
 )
 from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag
@@ -78,7 +78,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
     async def add_session_to_memory(self, session: Session) -> None:
         """Store the current texts of *session*; texts that it no longer has since the last call are forgotten."""
         namespace = _namespace(session.app_name, session.user_id)
-        said = said_by(namespace, session.events, session.id)
+        said = memories_of_events(namespace, session.events, session.id)
         await to_its_end(RAISING.run(self._runtime, _kept_session(namespace, session.id, said)))
 
     async def add_events_to_memory(
@@ -92,7 +92,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
     ) -> None:
         """Store *events* too; *custom_metadata* is returned with each of them."""
         namespace = _namespace(app_name, user_id)
-        said = said_by(namespace, events, session_id or None, custom_metadata)
+        said = memories_of_events(namespace, events, session_id or None, custom_metadata)
         await to_its_end(RAISING.run(self._runtime, _kept(namespace, said)))
 
     async def add_memory(
@@ -108,7 +108,7 @@ class ChatMemoryMemoryService(BaseMemoryService):
         An entry without an id gets one; the metadata of an entry takes precedence over *custom_metadata*.
         """
         namespace = _namespace(app_name, user_id)
-        said = said_in(namespace, memories, custom_metadata)
+        said = memories_of_entries(namespace, memories, custom_metadata)
         await to_its_end(RAISING.run(self._runtime, _kept(namespace, said, even_if_forgotten=True)))
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
@@ -155,7 +155,7 @@ async def _found(
 
 @Effect.gen
 async def _kept_session(
-    do: Do[ServiceError, Needs], namespace: Namespace, session_id: str, said: Sequence[Said]
+    do: Do[ServiceError, Needs], namespace: Namespace, session_id: str, said: Sequence[EventMemory]
 ) -> None:
     """Store the texts of a session, then forget those that it no longer has; a crash in between is repaired the next time."""
     there = await do(_remembered_of(namespace, session_id))
@@ -189,7 +189,7 @@ async def _remembered_of(
 async def _kept(
     do: Do[ServiceError, Needs],
     namespace: Namespace,
-    said: Sequence[Said],
+    said: Sequence[EventMemory],
     *,
     there: Mapping[str, Memory] | None = None,
     even_if_forgotten: bool = False,
@@ -202,7 +202,7 @@ async def _kept(
     stored = dict(there or {})
     unseen = [one for one in said if one.memory_id not in stored]
     marks = await do(items.read(tuple([_mark(one.memory_id) for one in unseen]), now=now)) if unseen else ()
-    fresh: list[Said] = []
+    fresh: list[EventMemory] = []
     for one, mark in zip(unseen, marks, strict=True):
         found = await do(_looked_up(namespace, one.memory_id)) if mark is not None and there is None else None
         if found is not None:
@@ -220,7 +220,9 @@ async def _kept(
 
 
 @Effect.gen
-async def _stored(do: Do[ServiceError, Needs], namespace: Namespace, fresh: Sequence[Said]) -> Sequence[str]:
+async def _stored(
+    do: Do[ServiceError, Needs], namespace: Namespace, fresh: Sequence[EventMemory]
+) -> Sequence[str]:
     """Store the missing memories in one transaction; return the ids of stored ones with another content."""
     taken: set[str] = set()
     while waiting := [one.memory for one in fresh if one.memory_id not in taken]:

@@ -96,7 +96,7 @@ def user_state(app: str, user: str | None) -> Labels:
 
 @final
 @frozen
-class Head:
+class SessionHead:
     """The facts about a session apart from its state and its events.
 
     Attributes:
@@ -117,18 +117,18 @@ class Head:
         return ItemPut(name.head, json.dumps(value))
 
     @staticmethod
-    def of(item: StoredItem) -> Head:
+    def of(item: StoredItem) -> SessionHead:
         """Return the head in *item*."""
-        return Head(*json.loads(item.value))
+        return SessionHead(*json.loads(item.value))
 
 
 @final
 @frozen
-class Found:
+class StoredSession:
     """A session that was read: its *name*, its *head*, the *state* of all scopes, and *events* as JSON, in order."""
 
     name: SessionName
-    head: Head
+    head: SessionHead
     state: dict[str, Any]
     events: Sequence[dict[str, Any]] = ()
 
@@ -171,18 +171,18 @@ class Scopes:
         ]
 
 
-def created(name: SessionName, state: Values, at: float) -> ItemChange[Found | None]:
+def created(name: SessionName, state: Values, at: float) -> ItemChange[StoredSession | None]:
     """Store a new session, made *at* a time in seconds since 1970, and return it; None: the session exists already."""
     (item,) = yield (name.head,)
     if item is not None:
         return (), None
     before = yield from _scoped(name)
-    head = Head(1, 0, at, "")
+    head = SessionHead(1, 0, at, "")
     given = {key: value for key, value in state.items() if not key.startswith(State.TEMP_PREFIX)}
-    return (head.put(name), *Scopes.of(state).puts(name)), Found(name, head, {**before, **given})
+    return (head.put(name), *Scopes.of(state).puts(name)), StoredSession(name, head, {**before, **given})
 
 
-def read(name: SessionName, *, recent: int | None, since: float | None) -> ItemChange[Found | None]:
+def read(name: SessionName, *, recent: int | None, since: float | None) -> ItemChange[StoredSession | None]:
     """Read a session at one moment; None: it does not exist.
 
     Args:
@@ -193,7 +193,7 @@ def read(name: SessionName, *, recent: int | None, since: float | None) -> ItemC
     (item,) = yield (name.head,)
     if item is None:
         return (), None
-    head = Head.of(item)
+    head = SessionHead.of(item)
     found: tuple[StoredItem | None, ...] = ()
     if recent is None or since is not None or recent >= head.count:
         found = yield ItemSearch(name.events, ALL)
@@ -205,7 +205,7 @@ def read(name: SessionName, *, recent: int | None, since: float | None) -> ItemC
         events = [event for event in events if event["timestamp"] >= since]
     if recent is not None:
         events = events[max(0, len(events) - recent) :]
-    return (), Found(name, head, (yield from _scoped(name)), events)
+    return (), StoredSession(name, head, (yield from _scoped(name)), events)
 
 
 @final
@@ -223,7 +223,7 @@ class Expected:
     updated_at: float
     last_event_id: str
 
-    def is_stale(self, head: Head) -> bool:
+    def is_stale(self, head: SessionHead) -> bool:
         """Return whether there was another write since."""
         if self.revision is not None:
             return self.revision != str(head.revision)
@@ -235,13 +235,13 @@ class Expected:
 class Appended:
     """The session after an event; *is_repeated*: the event was stored before."""
 
-    head: Head
+    head: SessionHead
     is_repeated: bool
 
 
 def appended(
     name: SessionName, event: Values, delta: Values, expected: Expected
-) -> ItemChange[Appended | Head | None]:
+) -> ItemChange[Appended | SessionHead | None]:
     """Store an event with its changes of the state.
 
     Args:
@@ -256,7 +256,7 @@ def appended(
     item, numbered = yield (name.head, name.event_id(event["id"]))
     if item is None:
         return (), None
-    head, names = Head.of(item), [name.event_id(event["id"])]
+    head, names = SessionHead.of(item), [name.event_id(event["id"])]
     if numbered is not None:
         (before,) = yield (name.event(json.loads(numbered.value)),)
         if before is not None and json.loads(before.value) == event:
@@ -298,7 +298,7 @@ def deleted_user(app: str, user: str) -> ItemChange[None]:
     return tuple(puts), None
 
 
-def listed(app: str, user: str | None) -> ItemChange[list[Found]]:
+def listed(app: str, user: str | None) -> ItemChange[list[StoredSession]]:
     """Read the sessions of a user in an app, without their events; of all users when *user* is None."""
     heads = yield ItemSearch(sessions_of(app, user), ALL)
     states = yield ItemSearch((OWNER, "sessionState", *sessions_of(app, user)[2:]), ALL)
@@ -308,7 +308,7 @@ def listed(app: str, user: str | None) -> ItemChange[list[Found]]:
     for item in (*states, *of_users):
         if item is not None:
             by_namespace.setdefault(item.name.namespace, {}).update(_values((item,)))
-    found: list[Found] = []
+    found: list[StoredSession] = []
     for item in heads:
         if item is None:
             continue
@@ -318,7 +318,7 @@ def listed(app: str, user: str | None) -> ItemChange[list[Found]]:
             **_values(of_app, State.APP_PREFIX),
             **_prefixed(by_namespace.get(user_state(app, name.user), {}), State.USER_PREFIX),
         }
-        found.append(Found(name, Head.of(item), state))
+        found.append(StoredSession(name, SessionHead.of(item), state))
     return (), sorted(found, key=lambda one: (one.head.updated_at, one.name.user, one.name.session))
 
 

@@ -30,8 +30,8 @@ from chatmemory.errors import RepositoryError
 from chatmemory.integrations.google_adk.session_items import (
     Appended,
     Expected,
-    Found,
     SessionName,
+    StoredSession,
     appended,
     created,
     deleted,
@@ -210,7 +210,7 @@ async def _transaction(do: Do[RepositoryError, ItemRepositoryTag], steps: Callab
     return await do(items.change(steps, now=now))
 
 
-def _session(found: Found) -> Session:
+def _session(found: StoredSession) -> Session:
     session = Session(
         id=found.name.session,
         app_name=found.name.app,

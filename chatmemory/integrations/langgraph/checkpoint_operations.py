@@ -14,9 +14,9 @@ from chatmemory.integrations.langgraph.checkpoint_requests import (
     THREADS,
     Asking,
     Change,
+    CurrentTime,
     Line,
     Namespaces,
-    Now,
     Read,
     View,
     Write,
@@ -24,9 +24,9 @@ from chatmemory.integrations.langgraph.checkpoint_requests import (
     thread_labels,
 )
 from chatmemory.integrations.langgraph.kept_checkpoints import (
-    Head,
     KeptCheckpoint,
     KeptWrite,
+    LineHead,
     Retention,
     merged_writes,
     pending_writes,
@@ -57,7 +57,7 @@ def newest_checkpoint(
     (head,) = yield Read((line.head,))
     if head is None:
         return None
-    return (yield from checkpoint_at((Head.of(head.value).id, line), serde, retention))
+    return (yield from checkpoint_at((LineHead.of(head.value).id, line), serde, retention))
 
 
 def checkpoint_at(
@@ -124,7 +124,7 @@ def _read(wanted: Sequence[Place], retention: Retention) -> Asking[Found]:
         names += [line.checkpoint(checkpoint_id), line.tasks(checkpoint_id)]
     if retention.thread_ttl is None:
         return dict(zip(names, (yield Read(tuple(names))), strict=True))
-    now = yield Now()
+    now = yield CurrentTime()
     roots = {line.thread_id: Line(line.thread_id, "").head for _, line in wanted}
     everything = (*names, *roots.values())
     found: Found = dict(zip(everything, (yield Read(everything)), strict=True))
@@ -243,7 +243,7 @@ def _put(new: NewCheckpoint, values: Mapping[str, str], retention: Retention, vi
     for put in run_puts(line, new.id, kept):
         view.put(put.name, put.value or "")
     former = view.value(line.head)
-    head = Head("", 0) if former is None else Head.of(former)
-    head = Head(max(head.id, new.id), head.puts + 1)
+    head = LineHead("", 0) if former is None else LineHead.of(former)
+    head = LineHead(max(head.id, new.id), head.puts + 1)
     view.put(line.head, head.text())
     return "surplus" if retention.is_due(head.puts) else "stored"

@@ -198,11 +198,11 @@ class Namespaces:
 
 @final
 @frozen
-class Now:
+class CurrentTime:
     """Return the present time, UTC."""
 
 
-Request: TypeAlias = Read | Write | Change | Namespaces | Now
+Request: TypeAlias = Read | Write | Change | Namespaces | CurrentTime
 
 Asking: TypeAlias = Generator[Request, Any, A]
 """An operation: it yields requests, receives their answers, and returns its result."""
@@ -228,7 +228,7 @@ async def done_together(do: Do[RepositoryError, ItemRepositoryTag], requests: Se
                 answers.append(await do(items.change(partial(steps, now), now=now)))
             case Namespaces(prefix):
                 answers.append(await do(items.namespaces(prefix, now=now)))
-            case Now():
+            case CurrentTime():
                 answers.append(now)
     return answers
 

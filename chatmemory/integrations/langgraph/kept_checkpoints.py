@@ -1,4 +1,4 @@
-"""``KeptCheckpoint``, ``KeptWrite`` and ``Head``: the JSON of items of the saver; ``Retention``: which checkpoints are kept.
+"""``KeptCheckpoint``, ``KeptWrite`` and ``LineHead``: the JSON of items of the saver; ``Retention``: which checkpoints are kept.
 
 Values are bytes of the saver's serializer, which may encrypt them; ids, versions and the names of channels are
 readable.
@@ -68,7 +68,7 @@ class KeptCheckpoint:
 
 @final
 @frozen
-class Head:
+class LineHead:
     """The newest checkpoint of a line, and the number of puts since surplus ones were last removed."""
 
     id: str
@@ -79,9 +79,9 @@ class Head:
         return _json([self.id, self.puts])
 
     @staticmethod
-    def of(text: str) -> Head:
+    def of(text: str) -> LineHead:
         """Return the head in the JSON *text*."""
-        return Head(*json.loads(text))
+        return LineHead(*json.loads(text))
 
 
 def packed(serde: SerializerProtocol, value: Any) -> Packed:

@@ -18,8 +18,8 @@ from chatmemory.integrations.langgraph.checkpoint_requests import (
     thread_labels,
 )
 from chatmemory.integrations.langgraph.kept_checkpoints import (
-    Head,
     KeptCheckpoint,
+    LineHead,
     Retention,
     place_from,
     place_of,
@@ -91,7 +91,9 @@ def copied(source: str, target: str) -> ItemChange[int]:
     """Copy all items of a thread into another one, which keeps its own, and return the number of copied checkpoints."""
     found = yield from _below(thread_labels(source))
     heads = {
-        line_of(item.name.namespace): Head.of(item.value) for item in found if is_head(item.name.namespace)
+        line_of(item.name.namespace): LineHead.of(item.value)
+        for item in found
+        if is_head(item.name.namespace)
     }
     lines = [Line(target, line.checkpoint_ns) for line in heads]
     there = yield tuple([line.head for line in lines])
@@ -104,8 +106,8 @@ def copied(source: str, target: str) -> ItemChange[int]:
         if is_checkpoint(item.name):
             puts += run_puts(line_of(labels), checkpoint_id_of(labels), KeptCheckpoint.of(item.value))
     for line, head, present in zip(lines, heads.values(), there, strict=True):
-        newest = head.id if present is None else max(head.id, Head.of(present.value).id)
-        puts.append(ItemPut(line.head, Head(newest, head.puts).text()))
+        newest = head.id if present is None else max(head.id, LineHead.of(present.value).id)
+        puts.append(ItemPut(line.head, LineHead(newest, head.puts).text()))
     return tuple(puts), sum(is_checkpoint(put.name) for put in puts)
 
 
@@ -159,7 +161,7 @@ def _without(line: Line, found: Sequence[StoredItem], gone: Collection[str]) -> 
                 left.append(checkpoint_id)
     staying, going = values
     puts += [ItemPut(name, None) for name in going - staying]
-    puts.append(ItemPut(line.head, Head(max(left), 0).text() if left else None))
+    puts.append(ItemPut(line.head, LineHead(max(left), 0).text() if left else None))
     return puts
 
 

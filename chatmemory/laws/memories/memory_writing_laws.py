@@ -28,7 +28,14 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Duplicate, Stored
-from chatmemory.longterm.repository_values import Attachment, Expiry, Forgetting, Mark, MemoryDraft, Past
+from chatmemory.longterm.repository_values import (
+    Attachment,
+    Expiry,
+    Forgetting,
+    ImportedPast,
+    Mark,
+    MemoryDraft,
+)
 
 
 class MemoryWritingLaws(MemoryRepositoryUnderTest):
@@ -217,7 +224,9 @@ class MemoryWritingLaws(MemoryRepositoryUnderTest):
             answer = await witness.store(evolve(repeated, replaces=heir.id))
             expect(answer, (Duplicate(again.id),), "the answer to a duplicate that would replace another")
             over = evolve(
-                ended, id=witness.named("over"), past=Past(superseded_at=START, superseded_by=again.id)
+                ended,
+                id=witness.named("over"),
+                past=ImportedPast(superseded_at=START, superseded_by=again.id),
             )
             expect(
                 await witness.store(over), (Stored(over.id),), "the answer to what is over, beside its twin"

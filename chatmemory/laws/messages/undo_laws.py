@@ -14,7 +14,7 @@ from chatmemory.errors import (
     NotUndoableError,
     VersionConflictError,
 )
-from chatmemory.laws.follower import Told, follower
+from chatmemory.laws.follower import Logged, follower
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said
 from chatmemory.laws.messages.fork_laws import ADA, BOB
@@ -57,17 +57,17 @@ class UndoLaws(MessageRepositoryUnderTest):
             expect(forked, Success(Undone("forked", 7, 3, 0)), "the undo of a fork")
             expect((await witness.observe(other)).full, (), "what is left of a branch")
             await log.expect(
-                Told("added", "会", 1),
-                Told("summarized", "会", 2, by="s"),
-                Told("added", "会", 3),
-                Told("forked", "分", 3, by="会"),
-                Told("removed", "会", 4, reason="undo"),
-                Told("added", "会", 5),
-                Told("removed", "会", 6, reason="undo"),
-                Told("added", "分", 4),
-                Told("removed", "分", 5, reason="undo"),
-                Told("forked", "other", 6, by="会"),
-                Told("cleared", "other", 7, reason="undo"),
+                Logged("added", "会", 1),
+                Logged("summarized", "会", 2, by="s"),
+                Logged("added", "会", 3),
+                Logged("forked", "分", 3, by="会"),
+                Logged("removed", "会", 4, reason="undo"),
+                Logged("added", "会", 5),
+                Logged("removed", "会", 6, reason="undo"),
+                Logged("added", "分", 4),
+                Logged("removed", "分", 5, reason="undo"),
+                Logged("forked", "other", 6, by="会"),
+                Logged("cleared", "other", 7, reason="undo"),
             )
 
     @law

@@ -25,7 +25,7 @@ from chatmemory.longterm.recall.recall import Recall, RecallHit, Signals
 from chatmemory.longterm.recall.recall_ranker import RecallRanker, RecallRankerTag
 from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
-from chatmemory.text.conversation_shares import Said, Surroundings, surroundings
+from chatmemory.text.conversation_shares import ConversationTexts, Surroundings, surroundings
 from chatmemory.text.named_dates import DATED_CHARACTERS, MAY_NAME_A_DATE, of_dates
 from chatmemory.text.search_terms import (
     LEAST_SHARE,
@@ -293,7 +293,7 @@ def surroundings_of(
     if not parts:
         return Surroundings(nothing, nothing, nothing, dates)
     named = [re.match(_SPEAKER, one.memory.content) for one in found]
-    said = Said(
+    said = ConversationTexts(
         [one.memory.content[name.end() if name else 0 :] for name, one in zip(named, found, strict=True)],
         [name and name[1] if one.memory.session_id else None for name, one in zip(named, found, strict=True)],
         parts,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, final
 from chatmemory.effect import Layer
 from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptRanker, PromptRankerTag, PromptSignals
 from chatmemory.pastchats.prompt import CLOCK_SKEW
-from chatmemory.text.conversation_shares import Said, surroundings
+from chatmemory.text.conversation_shares import ConversationTexts, surroundings
 from chatmemory.text.named_dates import of_dates
 from chatmemory.text.stop_words import CJK_RUN
 
@@ -63,11 +63,11 @@ class HybridRanking(PromptRanker):
         return tuple(sorted(filter(_is_hit, hits), key=lambda hit: _place(hit, latest), reverse=True))
 
 
-def said_of(found: Sequence[PromptCandidate]) -> Said:
+def said_of(found: Sequence[PromptCandidate]) -> ConversationTexts:
     """Return the turns of *found*; the one with the next number in a conversation is a reply."""
     prompts = [one.prompt for one in found]
     parts = _parts(found)
-    return Said(
+    return ConversationTexts(
         [one.content for one in prompts],
         [one.speaker for one in prompts],
         parts,

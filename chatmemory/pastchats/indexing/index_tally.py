@@ -12,7 +12,7 @@ from attrs import astuple, define, field
 
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-from chatmemory.pastchats.past_chats import IndexReport, LookedAt
+from chatmemory.pastchats.past_chats import FileResult, IndexReport
 
 MOST_ISSUES: Final = 100  # the number of issues of one kind that the report lists
 MOST_UNKNOWN_TYPES: Final = 1_000  # the number of unknown types that are counted separately
@@ -74,7 +74,7 @@ class IndexTally:
     failed: int = 0
     missing: int = 0
     moved: int = 0
-    looked_at: list[LookedAt] = field(factory=list[LookedAt])
+    looked_at: list[FileResult] = field(factory=list[FileResult])
     turns: int = 0
     changes: SourceChanges = field(factory=SourceChanges)
     unknown: Counter[str] = field(factory=Counter[str])

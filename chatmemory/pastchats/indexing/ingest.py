@@ -23,7 +23,7 @@ from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChang
 from chatmemory.pastchats.indexing.source_reading import SourceReading
 from chatmemory.pastchats.indexing.turn_drafting import Drafting, SourceOptions, redacted_draft
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
-from chatmemory.pastchats.past_chats import FileFate, IndexProgress, IndexRequest, LookedAt
+from chatmemory.pastchats.past_chats import FileFate, FileResult, IndexProgress, IndexRequest
 from chatmemory.pastchats.prompt_repository import PromptRepository
 from chatmemory.pastchats.redaction.redaction import Redaction
 
@@ -140,7 +140,7 @@ class Ingest:
 
     def _note(self, path: str, became: FileFate, format_: str = "", detail: str = "") -> None:
         if self.request.names_files:
-            self.tally.looked_at.append(LookedAt(path, became, format_, detail))
+            self.tally.looked_at.append(FileResult(path, became, format_, detail))
 
     def _pass_by(self, state: SourceState) -> None:
         if state.format:

@@ -18,7 +18,7 @@ from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepository, 
 from chatmemory.longterm.memories import Duplicate, NewMemory, Skipped, Stored, as_new
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.memory_rules import memory_problems, namespace_problems
-from chatmemory.longterm.repository_values import MemoryDraft, Past
+from chatmemory.longterm.repository_values import ImportedPast, MemoryDraft
 from chatmemory.longterm.saving.memory_drafts import memory_terms, terms_of
 from chatmemory.programs.archive.import_report import ImportTally
 from chatmemory.programs.archive.records import ItemRecord, MemoryRecord
@@ -115,7 +115,7 @@ class ArrivingMemories:
             dedup_key=dedup_key,
             space=None if vector is None else space,
             vector=vector,
-            past=Past(
+            past=ImportedPast(
                 memory.last_accessed,
                 memory.access_count,
                 memory.superseded_at,

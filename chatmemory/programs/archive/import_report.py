@@ -28,7 +28,7 @@ class ImportIssue:
 
 @final
 @frozen
-class Arrived:
+class ImportCount:
     """Counts records of one kind: those that are new in the store and those that were already there."""
 
     new: int = 0
@@ -54,11 +54,11 @@ class ImportReport:
     """
 
     lines: int
-    messages: Arrived
-    summaries: Arrived
-    branches: Arrived
-    memories: Arrived
-    items: Arrived
+    messages: ImportCount
+    summaries: ImportCount
+    branches: ImportCount
+    memories: ImportCount
+    items: ImportCount
     forgotten: tuple[str, ...]
     users: tuple[str, ...]
     redacted: Mapping[str, int]
@@ -103,8 +103,8 @@ class ImportTally:
     def report(self, redacted: Mapping[str, int]) -> ImportReport:
         """Return the report of the counts so far."""
 
-        def arrived(kind: str) -> Arrived:
-            return Arrived(self.new[kind], self.known[kind])
+        def arrived(kind: str) -> ImportCount:
+            return ImportCount(self.new[kind], self.known[kind])
 
         return ImportReport(
             lines=self.lines,

@@ -36,8 +36,8 @@ from chatmemory.programs.archive.records import (
     MemoryRecord,
     MessageRecord,
     Record,
+    RejectedRecord,
     SummaryRecord,
-    Unfit,
 )
 
 Services: TypeAlias = (
@@ -51,7 +51,7 @@ LAST_ID: Final = "\U0010ffff" * MAX_ID_CHARACTERS
 @Effect.gen
 async def imported(
     do: Do[GenericMemoryError, Services],
-    arriving: Iterable[Record | Unfit | None],
+    arriving: Iterable[Record | RejectedRecord | None],
     *,
     is_dry_run: bool = False,
     redacts: bool = False,
@@ -72,7 +72,7 @@ async def imported(
         match record := _redacted(arrived, redaction) if redacts else arrived:
             case None:
                 pass
-            case Unfit(reason):
+            case RejectedRecord(reason):
                 tally.issue(reason)
             case ExportHeader():
                 if record.version > VERSION:
@@ -118,7 +118,7 @@ async def all_embedded(do: Do[RecallError, LongTermMemoryService | MemoryReposit
     return await do(embedded(users))
 
 
-def _redacted(record: Record | Unfit | None, redaction: Redaction) -> Record | Unfit | None:
+def _redacted(record: Record | RejectedRecord | None, redaction: Redaction) -> Record | RejectedRecord | None:
     match record:
         case MessageRecord() | SummaryRecord():
             metadata = None if record.metadata is None else redaction.metadata(record.metadata)

@@ -213,7 +213,7 @@ Record: TypeAlias = (
 
 @final
 @frozen
-class Unfit:
+class RejectedRecord:
     """A record that cannot be imported, with the *reason*."""
 
     reason: str
@@ -229,29 +229,29 @@ def line_of(record: Record) -> str:
     return readable(json.dumps(unstructure(record), ensure_ascii=False))
 
 
-def records_in(lines: Iterable[bytes]) -> Iterator[Record | Unfit | None]:
+def records_in(lines: Iterable[bytes]) -> Iterator[Record | RejectedRecord | None]:
     """Yield the record of each line, or None for an empty line."""
     for line in lines:
         if len(line) > LONGEST_LINE:
-            yield Unfit("longer than 64 MiB")
+            yield RejectedRecord("longer than 64 MiB")
         else:
             yield _record(line) if line.strip() else None
 
 
-def _record(line: bytes) -> Record | Unfit:
+def _record(line: bytes) -> Record | RejectedRecord:
     try:
         data: object = json.loads(line)
     except (ValueError, RecursionError) as error:
-        return _unfit(f"not JSON: {error}")
+        return _rejected(f"not JSON: {error}")
     if not isinstance(data, dict):
-        return _unfit("not a JSON object")
+        return _rejected("not a JSON object")
     members = cast("dict[str, object]", data)
     kind = members.get("type")
     if not isinstance(kind, str) or kind not in _KINDS:
-        return _unfit(f"not a record of an export: type must be one of {', '.join(_KINDS)}")
+        return _rejected(f"not a record of an export: type must be one of {', '.join(_KINDS)}")
     read = structure(members, _KINDS[kind])
-    return read.unwrap() if isinstance(read, Success) else Unfit(str(read.failure()))
+    return read.unwrap() if isinstance(read, Success) else RejectedRecord(str(read.failure()))
 
 
-def _unfit(problem: str) -> Unfit:
-    return Unfit(str(DataValidationError((Problem("$", problem),))))
+def _rejected(problem: str) -> RejectedRecord:
+    return RejectedRecord(str(DataValidationError((Problem("$", problem),))))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from chatmemory.programs.archive import exporting, importing, records
-    from chatmemory.programs.archive.import_report import Arrived, ImportReport
+    from chatmemory.programs.archive.import_report import ImportCount, ImportReport
     from chatmemory.programs.archive.rivals import reading
     from chatmemory.programs.commands.host import Host
 else:
@@ -175,7 +175,7 @@ def _text(report: ImportReport) -> str:
     return "\n".join(lines or ["nothing to import"])
 
 
-def _arrived(arrived: Arrived, one: str, several: str) -> str:
+def _arrived(arrived: ImportCount, one: str, several: str) -> str:
     if not arrived.new and not arrived.known:
         return ""
     known = f", {arrived.known} already here" if arrived.known else ""

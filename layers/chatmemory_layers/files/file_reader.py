@@ -14,7 +14,7 @@ from typing import Final, Protocol, cast, final
 from chatmemory.extra import installing
 from chatmemory.pastchats.formats.history_format import UnreadableHistoryError
 from chatmemory.pastchats.formats.reading.text_lines import without_mark
-from chatmemory_layers.files.paths import Confinement, real_path, shown_path
+from chatmemory_layers.files.paths import AllowedFolders, real_path, shown_path
 from chatmemory_layers.files.zip_archive import BOMB_BYTES, MAX_RATIO
 
 COMPRESSED: Final = ".zst"
@@ -27,15 +27,15 @@ _MAGIC: Final = b"\x28\xb5\x2f\xfd"  # of zstd
 
 @final
 class FileReader:
-    """A ``TrackedReader`` of the file *path*; it opens no neighbouring file outside *confinement*."""
+    """A ``TrackedReader`` of the file *path*; it opens no neighbouring file outside *allowed*."""
 
     def __init__(
         self,
         path: str,
         also: dict[str, tuple[int, int]] | None = None,
-        confinement: Confinement | None = None,
+        allowed: AllowedFolders | None = None,
     ) -> None:
-        self._confinement = confinement
+        self._allowed = allowed
         self._real = real_path(path)
         self._first_seen: tuple[int, int, int] | None = None
         self.path = path
@@ -88,7 +88,7 @@ class FileReader:
             return None
         shown = shown_path(real)
         self.also[shown], is_file = look(real)
-        return FileReader(shown, self.also, self._confinement) if is_file else None
+        return FileReader(shown, self.also, self._allowed) if is_file else None
 
     def entries(self, relative: str = ".", /) -> Sequence[str]:
         """Return the sorted names in a neighbouring folder; the folder is recorded."""
@@ -102,7 +102,7 @@ class FileReader:
             return ()
 
     def _is_left_out(self, real: str) -> bool:
-        return self._confinement is not None and self._confinement.is_outside(real)
+        return self._allowed is not None and self._allowed.is_outside(real)
 
     def _near(self, relative: str) -> str:
         return os.path.normpath(Path(self._real).parent / relative)

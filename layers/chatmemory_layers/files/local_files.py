@@ -17,7 +17,13 @@ from chatmemory.pastchats.path_globs import RelativeGlobs, exclusion
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.files.file_reader import FileReader, is_absent, look
 from chatmemory_layers.files.folder_search import FolderSearch, Found
-from chatmemory_layers.files.paths import Confinement, folders_of, real_path, shown_path, worktree_repository
+from chatmemory_layers.files.paths import (
+    AllowedFolders,
+    folders_of,
+    real_path,
+    shown_path,
+    worktree_repository,
+)
 from chatmemory_layers.files.sqlite_archive import StoreReader, conversations, holds, is_store
 from chatmemory_layers.files.zip_archive import ARCHIVE, ArchiveReader, is_archive, may_hold, members
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
@@ -27,13 +33,13 @@ from chatmemory_layers.sqlite.prompts.prompt_store import store_path
 class LocalFiles(HistoryFiles):
     """Finds and opens files.
 
-    It leaves out *own*: the index itself, which changes with every run.  It reads only inside *confinement*; None:
+    It leaves out *own*: the index itself, which changes with every run.  It reads only inside *allowed*; None:
     every file.
     """
 
-    def __init__(self, own: Sequence[str] = (), confinement: Confinement | None = None) -> None:
+    def __init__(self, own: Sequence[str] = (), allowed: AllowedFolders | None = None) -> None:
         self._own = frozenset(own)
-        self._confinement = confinement
+        self._allowed = allowed
 
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
         """Return the files below *inputs*; a path may begin with ``~``."""
@@ -52,14 +58,14 @@ class LocalFiles(HistoryFiles):
             return StoreReader(file, real_path(file.path))
         if file.member:
             return ArchiveReader(file, real_path(file.path))
-        return FileReader(file.path, confinement=self._confinement)
+        return FileReader(file.path, allowed=self._allowed)
 
     def has_changed(self, also: dict[str, tuple[int, int]], /) -> bool:
         return any(look(real_path(path))[0] != tuple(seen) for path, seen in also.items())
 
     def repository_of(self, folder: str, /) -> str:
         real = real_path(folder)
-        if self._confinement is not None and self._confinement.is_outside(real):
+        if self._allowed is not None and self._allowed.is_outside(real):
             return folder
         return worktree_repository(real) or folder
 
@@ -95,10 +101,10 @@ class LocalFiles(HistoryFiles):
 
     def _exclusion(self, globs: Sequence[str]) -> Callable[[str], bool]:
         is_left_out = exclusion([os.path.expanduser(glob) for glob in globs])
-        confinement = self._confinement
-        if confinement is None:
+        allowed = self._allowed
+        if allowed is None:
             return is_left_out
-        return lambda path: confinement.is_outside(path) or is_left_out(path)
+        return lambda path: allowed.is_outside(path) or is_left_out(path)
 
     def _collected(self, found: Iterator[Found], roots: Sequence[str]) -> FoundFiles:
         files: dict[str, HistoryFile] = {}
@@ -123,14 +129,14 @@ class LocalFiles(HistoryFiles):
         return iter((found,))
 
 
-def confined_files(confinement: Confinement | None) -> Layer[HistoryFilesTag, Never, PastChatsSettingsTag]:
-    """Return a layer of the files inside *confinement*, without the index itself; None: of all files of this machine."""
+def files_inside(allowed: AllowedFolders | None) -> Layer[HistoryFilesTag, Never, PastChatsSettingsTag]:
+    """Return a layer of the files inside *allowed*, without the index itself; None: of all files of this machine."""
 
     def files(settings: PastChatsSettings) -> HistoryFiles:
         path = store_path(settings)
-        return LocalFiles((os.fspath(path), os.path.realpath(path)), confinement)
+        return LocalFiles((os.fspath(path), os.path.realpath(path)), allowed)
 
     return Layer.effect(HistoryFilesTag, PastChatsSettingsTag.get().map(files), needs=(PastChatsSettingsTag,))
 
 
-local_files: Final = confined_files(None)
+local_files: Final = files_inside(None)

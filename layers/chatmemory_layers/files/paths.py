@@ -1,4 +1,4 @@
-r"""Paths of this machine: their text form, confinement to folders, and the places of a ``KnownRoot``.
+r"""Paths of this machine: their text form, the folders that may be read, and the places of a ``KnownRoot``.
 
 A file name may hold bytes that are not UTF-8, while a store holds characters.  The text form writes each such byte as
 ``\xff``, and the path can be found again from it.
@@ -13,7 +13,7 @@ from typing import Final, final
 
 
 @final
-class Confinement:
+class AllowedFolders:
     """Holds the real paths of *folders*; one may begin with ``~``."""
 
     def __init__(self, folders: Sequence[str]) -> None:

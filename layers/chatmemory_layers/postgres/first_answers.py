@@ -10,7 +10,7 @@ from chatmemory.input.first_answers import FirstAnswers, Recorded, RequestKey
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.database import Database
 from chatmemory_layers.postgres.engine.once import INSERT_ANSWER, contents, place
-from chatmemory_layers.postgres.engine.row_locks import Place
+from chatmemory_layers.postgres.engine.row_locks import Owner
 
 SELECT_FIRST: Final = """
 SELECT request, value, number = 0 AS is_answer FROM first_answer WHERE user_key = $1 AND name = $2 AND expires_at_us > $3
@@ -43,8 +43,8 @@ class PostgresFirstAnswers(FirstAnswers):
     database: Database
 
     def keep(self, key: RequestKey, answer: str, /) -> Effect[Recorded, RepositoryError]:
-        place_of_key = Place(f"answer {key.name}", row=lambda _: "")  # the primary key keeps the first answer
-        return self.database.write("store the first answer", place_of_key, _keep, key, answer)
+        owner = Owner(f"answer {key.name}", row=lambda _: "")  # the primary key keeps the first answer
+        return self.database.write("store the first answer", owner, _keep, key, answer)
 
     def read(self, key: RequestKey, /) -> Effect[Recorded | None, RepositoryError]:
         # The primary server, which has the answers of a moment ago.

@@ -29,8 +29,8 @@ from chatmemory.pastchats.formats.registry import installed_formats
 from chatmemory.pastchats.past_chats import IndexProgress, IndexReport, IndexRequest
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.files.local_files import confined_files
-from chatmemory_layers.files.paths import Confinement, folders_of
+from chatmemory_layers.files.local_files import files_inside
+from chatmemory_layers.files.paths import AllowedFolders, folders_of
 from chatmemory_layers.server.served_past_chats import failure_of_opening
 from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, dry_run, indexing
 
@@ -75,7 +75,7 @@ class ServedIndex:
             if problems := _outside(request.inputs, allowed.unwrap()):
                 return Failure(DataValidationError(problems))
             layer_of = dry_run if request.is_dry_run else indexing
-            stack = layer_of(self._settings, self._embedding, files=confined_files(allowed.unwrap()))
+            stack = layer_of(self._settings, self._embedding, files=files_inside(allowed.unwrap()))
             work = self._run(lambda index: index.index(request, on_progress=note), stack)
             return await _told_when_cancelled(work, is_cancelled)
 
@@ -105,7 +105,7 @@ class ServedIndex:
             return Failure(failure_of_opening(failed.error, self._embedding))
 
 
-def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, DataValidationError]:
+def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[AllowedFolders, DataValidationError]:
     """Return *folders* and the folders of the known tools, even if a person has moved the latter by a link.
 
     Some tools leave single files in the home folder.  They are searched there by name, but a caller that names paths may
@@ -121,8 +121,8 @@ def _allowed(folders: Sequence[str], is_named: bool) -> Outcome[Confinement, Dat
         for folder in folders_of(root.folder)
     ]
     if is_named:
-        known = [folder for folder in known if Confinement([folder]).is_outside("~")]
-    return Success(Confinement([*folders, *known]))
+        known = [folder for folder in known if AllowedFolders([folder]).is_outside("~")]
+    return Success(AllowedFolders([*folders, *known]))
 
 
 async def _told_when_cancelled(work: Coroutine[Any, Any, A], is_cancelled: Event) -> A:
@@ -138,12 +138,12 @@ async def _told_when_cancelled(work: Coroutine[Any, Any, A], is_cancelled: Event
         raise
 
 
-def _outside(paths: Sequence[str], confinement: Confinement) -> tuple[Problem, ...]:
+def _outside(paths: Sequence[str], allowed: AllowedFolders) -> tuple[Problem, ...]:
     message = "outside of the folders that may be indexed: the person allows more with --allow-index FOLDER"
     return tuple(
         Problem(f"$.paths[{number}]", message)
         for number, path in enumerate(paths)
-        if "\0" in path or confinement.is_outside(path)
+        if "\0" in path or allowed.is_outside(path)
     )
 
 

@@ -98,7 +98,7 @@ def lifetime_us(lifetime: timedelta | None) -> int | None:
 
 
 @frozen
-class Stretch:
+class ValueRange:
     """The range in which the value of a field must be.
 
     Attributes:
@@ -112,13 +112,13 @@ class Stretch:
     high: float | str | bool | None
 
 
-def narrowing(conditions: Sequence[Condition]) -> list[Stretch]:
+def narrowing(conditions: Sequence[Condition]) -> list[ValueRange]:
     """Return the ranges that *conditions* require, for the fields that a database can check.
 
     Python checks the remaining items.  A database may leave too many of them, because ``ItemSearch.admits`` decides, but
     never too few.  So it checks nothing where its JSON and Python's JSON could differ.
     """
-    stretches: list[Stretch] = []
+    ranges: list[ValueRange] = []
     for condition in conditions:
         names = condition.field.split(".")
         if condition.relation == "is not" or not all(map(_PLAIN.fullmatch, names)):
@@ -127,17 +127,19 @@ def narrowing(conditions: Sequence[Condition]) -> list[Stretch]:
         paths = _paths(condition.field, names)
         if operand is None or isinstance(operand, bool):
             if is_equal:
-                stretches.append(Stretch(paths, operand, operand))
+                ranges.append(ValueRange(paths, operand, operand))
         elif (bounds := _bounds(operand)) is not None:
             low, high = bounds
             has_low, has_high = (
                 condition.relation in {"above", "at least"},
                 condition.relation in {"below", "at most"},
             )
-            stretches.append(
-                Stretch(paths, low if is_equal or has_low else None, high if is_equal or has_high else None)
+            ranges.append(
+                ValueRange(
+                    paths, low if is_equal or has_low else None, high if is_equal or has_high else None
+                )
             )
-    return stretches
+    return ranges
 
 
 def _paths(field: str, names: Sequence[str]) -> tuple[str, ...]:

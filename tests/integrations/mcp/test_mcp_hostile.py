@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("mcp", reason="needs mcp: pip install 'chatmemory-effect[mcp]'")
 
 from chatmemory_layers.files.file_reader import FileReader
-from chatmemory_layers.files.paths import Confinement
+from chatmemory_layers.files.paths import AllowedFolders
 from tests.injections import injections
 from tests.integrations.mcp.mcp_clients import in_process, refused, store_turn, told
 
@@ -102,7 +102,7 @@ def test_a_history_names_no_file_outside_of_the_allowed_folders(tmp_path: Path) 
     (allowed / "one.jsonl").write_text("{}", encoding="utf-8")
     (allowed / "out").symlink_to(tmp_path / "part")
     (tmp_path / "part" / "secret.json").write_text("{}", encoding="utf-8")
-    confined = FileReader(os.fspath(allowed / "one.jsonl"), confinement=Confinement([str(allowed)]))
+    confined = FileReader(os.fspath(allowed / "one.jsonl"), allowed=AllowedFolders([str(allowed)]))
     free = FileReader(os.fspath(allowed / "one.jsonl"))
     for near in ("../../part/secret.json", "out/secret.json"):
         assert free.sibling(near) is not None

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from chatmemory.conversation.messages import ChatMessage
-from chatmemory.conversation.strategies.summary_range import Stretch, summary_range
+from chatmemory.conversation.strategies.summary_range import SummaryExtent, summary_range
 from chatmemory.input.choices import Role
 from tests.for_each import for_each
 
@@ -19,8 +19,8 @@ def chat(roles: str) -> list[ChatMessage]:
     ]
 
 
-def stretch(needed: int, most: int, size: Callable[[ChatMessage], int] = lambda _: 1) -> Stretch:
-    return Stretch(size, needed, most, entries=100, max_characters=1000)
+def extent(needed: int, most: int, size: Callable[[ChatMessage], int] = lambda _: 1) -> SummaryExtent:
+    return SummaryExtent(size, needed, most, entries=100, max_characters=1000)
 
 
 @for_each(
@@ -42,18 +42,18 @@ def stretch(needed: int, most: int, size: Callable[[ChatMessage], int] = lambda 
     ],
 )
 def test_the_oldest_open_messages_are_covered(roles: str, needed: int, most: int, covered: str) -> None:
-    chosen = summary_range(chat(roles), stretch(needed, most), rolling=True)
+    chosen = summary_range(chat(roles), extent(needed, most), rolling=True)
     assert "".join(message.id for message in chosen) == covered
 
 
 @for_each(("rolling", "covered"), [(True, "012"), (False, "12")])
 def test_an_earlier_summary_is_covered_when_summaries_roll(rolling: bool, covered: str) -> None:
-    chosen = summary_range(chat("SuauS"), stretch(2, 3), rolling=rolling)
+    chosen = summary_range(chat("SuauS"), extent(2, 3), rolling=rolling)
     assert "".join(message.id for message in chosen) == covered
 
 
 def test_sizes_are_added_up_in_the_unit_of_what_is_needed() -> None:
     chosen = summary_range(
-        chat("uaua"), stretch(25, 4, size=lambda message: 10 * (message.seq + 1)), rolling=True
+        chat("uaua"), extent(25, 4, size=lambda message: 10 * (message.seq + 1)), rolling=True
     )
     assert [message.seq for message in chosen] == [0, 1]

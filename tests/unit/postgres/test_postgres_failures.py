@@ -15,7 +15,7 @@ from chatmemory import Effect, Failure, RepositoryError, Success
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers import forked
 from chatmemory_layers.postgres.engine.database import open_database
-from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
+from chatmemory_layers.postgres.engine.row_locks import Owner, conversation_row
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
 from tests.patience import PATIENCE_SECONDS
@@ -23,7 +23,7 @@ from tests.unit.postgres.beside import connected, name_of, open_messages, refusa
 from tests.unit.postgres.said import batch, draft, stored_ids
 from tests.unit.postgres.wire import hurried, wire_to
 
-C = Place("c", row=conversation_row)
+C = Owner("c", row=conversation_row)
 BRIEF_MILLISECONDS = 500  # for what cannot be had however long the server waits for it
 
 

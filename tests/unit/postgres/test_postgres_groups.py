@@ -24,7 +24,7 @@ from chatmemory.longterm.repository_values import Forgetting, MemoryListing
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.engine.groups import MOST_IN_A_GROUP
-from chatmemory_layers.postgres.engine.row_locks import ITEMS, Place
+from chatmemory_layers.postgres.engine.row_locks import ITEMS, Owner
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
@@ -211,7 +211,7 @@ async def test_a_lock_that_is_not_given_costs_all_who_wait_one_timeout_together(
         begun: list[str] = []
         attempt = impatient._attempt
 
-        async def counted(operation: str, owner: Place, work: Any) -> Outcome[object, object]:
+        async def counted(operation: str, owner: Owner, work: Any) -> Outcome[object, object]:
             begun.append(operation)
             return await attempt(operation, owner, work)
 

@@ -31,7 +31,7 @@ from chatmemory.longterm.repository_values import Attachment, Forgetting, Memory
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres import pool_metrics
 from chatmemory_layers.postgres.engine.database import Database, open_database
-from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row
+from chatmemory_layers.postgres.engine.row_locks import Owner, conversation_row
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.memories.memory_search import FEW_MEMORIES
@@ -122,7 +122,7 @@ async def test_a_conversation_that_many_write_to_leaves_connections_for_the_othe
             raise AssertionError(msg)
 
         slow = asyncio.create_task(
-            repository.database.write("wait", Place("hot", row=conversation_row), wait).run()
+            repository.database.write("wait", Owner("hot", row=conversation_row), wait).run()
         )
         await blocked.wait()
         waiting = [asyncio.create_task(repository.append(batch("hot", f"{n}")).or_raise()) for n in range(10)]

@@ -17,7 +17,7 @@ from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
 from chatmemory_layers.postgres.memories import memory_search
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
-from chatmemory_layers.postgres.memories.memory_search import Known
+from chatmemory_layers.postgres.memories.memory_search import SpaceFacts
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.beside import connected, name_of, open_memories
@@ -141,7 +141,9 @@ async def plan_of(dsn: str, memories: PostgresMemoryRepository, namespace: Names
     query = MemorySearch(namespace, "不在", (), INDEXED, directions(1)[0], limit=NEAREST)
     asked: list[Any] = []
     known = {
-        (namespace, INDEXED): Known(None, is_few=False, coverage=Coverage(0, 0), space_key=None, indexed=None)
+        (namespace, INDEXED): SpaceFacts(
+            None, is_few=False, coverage=Coverage(0, 0), space_key=None, indexed=None
+        )
     }
     async with connected(dsn) as connection:
         connection.add_query_logger(asked.append)

@@ -10,7 +10,7 @@ from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
-from chatmemory_layers.postgres.engine.row_locks import Place, conversation_row, quoted, user_row
+from chatmemory_layers.postgres.engine.row_locks import Owner, conversation_row, quoted, user_row
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
@@ -44,7 +44,7 @@ async def test_no_advisory_lock_is_taken(two: tuple[Database, Database], dsn: st
         return Success((await run_in(dsn, HELD))[0]["held"])
 
     for row in (conversation_row, user_row):
-        assert await two[0].write("look", Place("memories of u", row=row), look) == Success(0)
+        assert await two[0].write("look", Owner("memories of u", row=row), look) == Success(0)
 
 
 async def test_appends_of_two_to_one_new_conversation_are_there_in_order(
@@ -73,7 +73,7 @@ async def test_a_fork_waits_for_no_writer_of_its_parent(two: tuple[Database, Dat
     async def fork(_: object) -> Success[object]:
         return Success(await PostgresMessageRepository(two[1]).fork(Fork("parent", "branch", None, NOW)))
 
-    forked = (await two[0].write("hold", Place("parent", row=conversation_row), fork)).unwrap()
+    forked = (await two[0].write("hold", Owner("parent", row=conversation_row), fork)).unwrap()
     assert isinstance(forked, Success)
 
 

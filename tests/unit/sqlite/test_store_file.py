@@ -188,7 +188,7 @@ def test_a_write_between_the_look_at_a_log_and_the_look_at_its_index_is_no_damag
         return read(file, count)
 
     monkeypatch.setattr(file_watch, "_read", read_after_a_write)
-    assert watch.trouble(connection) is None
+    assert watch.problem(connection) is None
 
 
 def test_a_log_is_emptied_while_its_length_is_measured(
@@ -210,5 +210,5 @@ def test_a_log_is_emptied_while_its_length_is_measured(
         return stat(path)
 
     monkeypatch.setattr(file_watch, "_stat", stat_of_an_emptied_log)
-    assert watch.trouble(connection) is None
+    assert watch.problem(connection) is None
     assert looks == 3

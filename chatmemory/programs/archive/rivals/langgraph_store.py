@@ -12,7 +12,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.input.made_id import made_id
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
-from chatmemory.programs.archive.records import ItemRecord, Unfit
+from chatmemory.programs.archive.records import ItemRecord, RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
@@ -35,7 +35,7 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         key, value = text_of(item.get("key")), item.get("value")
         names = [label for label in labels if label is not None and "." not in label]
         if key is None or not isinstance(value, Mapping) or len(names) < len(labels):
-            yield Unfit(
+            yield RejectedRecord(
                 f"item {number}: it must have a namespace of labels, a key and a value, as in LangGraph"
             )
             continue

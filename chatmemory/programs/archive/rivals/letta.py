@@ -9,7 +9,7 @@ from chatmemory.input.made_id import made_id
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
-from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Record, Unfit
+from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Record, RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
@@ -29,7 +29,7 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
     read = json_object(json_of(file.path))
     agents = json_items(read.get("agents")) or ([read] if "messages" in read or "core_memory" in read else [])
     if not agents:
-        yield Unfit("not an agent file: it has neither agents nor messages")
+        yield RejectedRecord("not an agent file: it has neither agents nor messages")
     for block in json_items(read.get("blocks")):
         yield _block(json_object(block), file, namespace)
     for number, one in enumerate(agents, 1):
@@ -40,10 +40,10 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         yield from _messages(agent, id_of(agent.get("id"), TOOL, file.path.name, name), namespace)
 
 
-def _block(block: JsonObject, file: RivalFile, namespace: Namespace) -> Record | Unfit:
+def _block(block: JsonObject, file: RivalFile, namespace: Namespace) -> Record | RejectedRecord:
     label, value = text_of(block.get("label")), text_of(block.get("value"))
     if value is None:
-        return Unfit(f"the block {label!r} is empty")
+        return RejectedRecord(f"the block {label!r} is empty")
     at = instant_of(block.get("updated_at")) or instant_of(block.get("created_at")) or UNDATED
     id_ = id_of(block.get("id"), TOOL, file.path.name, label or "", value)
     return remembered(TOOL, id_, value, namespace, at, path=file.path.name, key=label)
@@ -64,7 +64,7 @@ def _messages(agent: JsonObject, conversation_id: str, namespace: Namespace) -> 
     yield from said
 
 
-def _said(agent: JsonObject, conversation_id: str) -> Iterator[MessageRecord | Unfit]:
+def _said(agent: JsonObject, conversation_id: str) -> Iterator[MessageRecord | RejectedRecord]:
     for number, one in enumerate(json_items(agent.get("messages")), 1):
         message = json_object(one)
         role = PLAIN_ROLES.get(json_text(message.get("role")))
@@ -74,7 +74,7 @@ def _said(agent: JsonObject, conversation_id: str) -> Iterator[MessageRecord | U
         called = [f"{call.get('name')}({call.get('arguments')})" for call in calls if call]
         content = "\n".join(filter(None, [spoken(message.get("content") or message.get("text")), *called]))
         if role is None or not content:
-            yield Unfit(f"message {number} of {conversation_id!r}: unknown role, or no text")
+            yield RejectedRecord(f"message {number} of {conversation_id!r}: unknown role, or no text")
             continue
         yield MessageRecord(
             conversation_id=conversation_id,

@@ -8,7 +8,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.longterm.memories import EarlierContent, Provenance
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
-from chatmemory.programs.archive.records import Unfit
+from chatmemory.programs.archive.records import RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
@@ -37,12 +37,12 @@ def _listed(file: RivalFile, namespace: Namespace) -> Arrivals:
         or json_items(json_object(read).get("memories"))
     )
     if not given:
-        yield Unfit("not a list of memories: give the JSON of Memory.get_all")
+        yield RejectedRecord("not a list of memories: give the JSON of Memory.get_all")
     for number, one in enumerate(given, 1):
         fields = json_object(one)
         content = text_of(fields.get("memory"))
         if content is None:
-            yield Unfit(f"memory {number} of the list has no text")
+            yield RejectedRecord(f"memory {number} of the list has no text")
             continue
         owner = Namespace(
             text_of(fields.get("user_id")) or namespace.user, text_of(fields.get("agent_id")) or namespace.app
@@ -77,10 +77,10 @@ def _history(file: RivalFile, namespace: Namespace) -> Arrivals:
         elif (content := text_of(new)) is not None:
             said[name].append((at, content))
         else:
-            yield Unfit(f"an event {event!r} of the memory {name!r} has no text")
+            yield RejectedRecord(f"an event {event!r} of the memory {name!r} has no text")
     for name, contents in said.items():
         if name in gone:
-            yield Unfit(f"memory {name!r} was deleted in mem0")
+            yield RejectedRecord(f"memory {name!r} was deleted in mem0")
             continue
         (at, content), before = contents[-1], contents[:-1]
         earlier = tuple(

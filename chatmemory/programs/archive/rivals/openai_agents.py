@@ -10,7 +10,7 @@ from chatmemory.input.made_id import made_id
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
-from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
+from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
@@ -27,7 +27,7 @@ ROLES: Final[dict[str, Role]] = {**PLAIN_ROLES, "developer": "system"}
 def records(file: RivalFile, namespace: Namespace) -> Arrivals:
     """Yield the sessions of *file*, each with its messages."""
     if not file.is_sqlite:
-        yield Unfit("not the SQLite file of a SQLiteSession")
+        yield RejectedRecord("not the SQLite file of a SQLiteSession")
         return
     times = {
         str(session): (instant_of(began), instant_of(ended))
@@ -49,11 +49,11 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         try:
             item: Json = json.loads(str(data))
         except (ValueError, RecursionError) as error:
-            yield Unfit(f"item {number} of the session {id_!r} is not JSON: {error}")
+            yield RejectedRecord(f"item {number} of the session {id_!r} is not JSON: {error}")
             continue
         fields = json_object(item)
         if not fields:
-            yield Unfit(f"item {number} of the session {id_!r} is not a JSON object")
+            yield RejectedRecord(f"item {number} of the session {id_!r} is not a JSON object")
             continue
         yield MessageRecord(
             conversation_id=id_,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.programs.archive.records import ExportEnd, Unfit
+from chatmemory.programs.archive.records import ExportEnd, RejectedRecord
 from chatmemory.programs.archive.rivals import langgraph_store, letta, mem0, openai_agents, zep
 from chatmemory.programs.archive.rivals.rival import Arrivals, RivalFile
 
@@ -19,13 +19,13 @@ RIVALS: Final[Mapping[str, Callable[[RivalFile, Namespace], Arrivals]]] = {
 
 
 def read_rival(name: str, file: RivalFile, namespace: Namespace) -> Arrivals:
-    """Yield the records of an export of the tool *name*, one of ``RIVALS``; an unreadable file yields one ``Unfit``.
+    """Yield the records of an export of the tool *name*, one of ``RIVALS``; an unreadable file yields one ``RejectedRecord``.
 
     Records that have no owner in the export get *namespace*.
     """
     try:
         yield from RIVALS[name](file, namespace)
     except (ValueError, OSError) as error:
-        yield Unfit(f"{file.path.name} is not an export of {name}: {error}")
+        yield RejectedRecord(f"{file.path.name} is not an export of {name}: {error}")
     else:
         yield ExportEnd()

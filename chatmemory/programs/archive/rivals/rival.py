@@ -14,9 +14,9 @@ from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import MAX_ID_CHARACTERS
 from chatmemory.longterm.memories import EarlierContent, Memory, MemoryRole, Provenance
 from chatmemory.pastchats.formats.reading.json_walk import json_object
-from chatmemory.programs.archive.records import MemoryRecord, Record, Unfit
+from chatmemory.programs.archive.records import MemoryRecord, Record, RejectedRecord
 
-Arrivals: TypeAlias = Iterator[Record | Unfit]
+Arrivals: TypeAlias = Iterator[Record | RejectedRecord]
 
 UNDATED: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time of records that the export does not date: before all others."""

@@ -8,7 +8,7 @@ from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
-from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Unfit
+from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,
     Arrivals,
@@ -37,7 +37,9 @@ def records(file: RivalFile, namespace: Namespace) -> Arrivals:
         facts = [one for one in listed if "fact" in json_object(one)]
         sessions = [one for one in listed if "messages" in json_object(one)]
     if not sessions and not facts:
-        yield Unfit("not an export of Zep: it has no sessions, threads or messages, and no edges or facts")
+        yield RejectedRecord(
+            "not an export of Zep: it has no sessions, threads or messages, and no edges or facts"
+        )
     for number, session in enumerate(sessions, 1):
         yield from _session(json_object(session), number, file, namespace)
     for number, fact in enumerate(facts, 1):
@@ -49,7 +51,7 @@ def _session(session: JsonObject, number: int, file: RivalFile, namespace: Names
     conversation_id = id_of(named, TOOL, file.path.name, str(number))
     messages = [json_object(one) for one in json_items(session.get("messages"))]
     if not messages:
-        yield Unfit(f"the session {conversation_id!r} has no messages")
+        yield RejectedRecord(f"the session {conversation_id!r} has no messages")
         return
     times = [instant_of(one.get("created_at")) or UNDATED for one in messages]
     user = text_of(session.get("user_id")) or namespace.user
@@ -64,7 +66,7 @@ def _session(session: JsonObject, number: int, file: RivalFile, namespace: Names
         role = ROLES.get(json_text(message.get("role_type"))) or ROLES.get(json_text(message.get("role")))
         content = text_of(spoken(message.get("content")))
         if role is None or content is None:
-            yield Unfit(f"message {place} of {conversation_id!r}: unknown role, or no text")
+            yield RejectedRecord(f"message {place} of {conversation_id!r}: unknown role, or no text")
             continue
         yield MessageRecord(
             conversation_id=conversation_id,
@@ -79,7 +81,7 @@ def _session(session: JsonObject, number: int, file: RivalFile, namespace: Names
 def _fact(fact: JsonObject, number: int, file: RivalFile, namespace: Namespace) -> Arrivals:
     content = text_of(fact.get("fact"))
     if content is None:
-        yield Unfit(f"fact {number} has no text")
+        yield RejectedRecord(f"fact {number} has no text")
         return
     since = instant_of(fact.get("valid_at")) or instant_of(fact.get("created_at")) or UNDATED
     until = instant_of(fact.get("invalid_at")) or instant_of(fact.get("expired_at"))

@@ -23,7 +23,7 @@ from chatmemory.input.first_answers import request_key, under
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.engine.connection import Connection, Pool, open_pool
-from chatmemory_layers.postgres.engine.groups import GroupedWork, Groups, Kept, Lines
+from chatmemory_layers.postgres.engine.groups import GroupedWork, Groups, Lines, OwnerFacts
 from chatmemory_layers.postgres.engine.migrations import (
     REFUSE_IF_UPGRADED,
     UPGRADE_SECONDS,
@@ -34,7 +34,7 @@ from chatmemory_layers.postgres.engine.migrations import (
 )
 from chatmemory_layers.postgres.engine.once import once
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
-from chatmemory_layers.postgres.engine.row_locks import Place, is_spread, lock_of
+from chatmemory_layers.postgres.engine.row_locks import Owner, is_spread, lock_of
 from chatmemory_layers.postgres.engine.row_security import ACT_FOR_THE_SERVICE, acting, guard
 from chatmemory_layers.postgres.engine.vector_index import VectorIndexes, find_vectors
 from chatmemory_layers.postgres.pool_metrics import PoolMetrics
@@ -115,7 +115,7 @@ class Database:
         self._metrics = PoolMetrics.at_hand()
         self._is_caching = settings.statement_cache_size > 0
         self._lines = Lines()
-        self._kept = Kept()
+        self._kept = OwnerFacts()
         self._groups: dict[GroupedWork[Any, Any, Any], Groups] = {}
         self._writes: set[asyncio.Task[Any]] = set()
         most = settings.pool_size - 1 if settings.pool_size >= _LEAST_SHARED else settings.pool_size
@@ -147,7 +147,7 @@ class Database:
         )
 
     def write(
-        self, operation: str, owner: Place, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
+        self, operation: str, owner: Owner, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A, E | RepositoryError]:
         """Run *work* in a transaction of *owner*, who has one at a time, and return when it is durable.
 
@@ -156,7 +156,7 @@ class Database:
         return Effect.from_outcome(lambda: self._write(operation, owner, work, *args, **kwargs))
 
     async def _write(
-        self, operation: str, owner: Place, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
+        self, operation: str, owner: Owner, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, E | RepositoryError]:
         if (refusal := self._refusal(operation)) is not None:
             return refusal
@@ -187,7 +187,7 @@ class Database:
         return await asyncio.shield(transaction)
 
     def write_together(
-        self, owner: Place, work: GroupedWork[Q, A, E], asked: Q
+        self, owner: Owner, work: GroupedWork[Q, A, E], asked: Q
     ) -> Effect[A, E | RepositoryError]:
         """Write *asked* for *owner*, alone or in one transaction with other writes, and return when it is durable.
 
@@ -196,7 +196,7 @@ class Database:
         return Effect.from_outcome(lambda: self._write_together(owner, work, asked))
 
     async def _write_together(
-        self, owner: Place, work: GroupedWork[Q, A, E], asked: Q
+        self, owner: Owner, work: GroupedWork[Q, A, E], asked: Q
     ) -> Outcome[A, E | RepositoryError]:
         if (refusal := self._refusal(work.operation)) is not None:
             return refusal
@@ -293,7 +293,7 @@ class Database:
             return Failure(await self._told(repository_error(operation, error)))
 
     async def _transaction(
-        self, operation: str, owner: Place, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
+        self, operation: str, owner: Owner, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
     ) -> Outcome[A, E | RepositoryError]:
         for _ in range(_FIRST_ROW_ATTEMPTS - 1 if self._locks_rows else 0):
             outcome = await self._attempt(operation, owner, work)
@@ -302,7 +302,7 @@ class Database:
         return await self._attempt(operation, owner, work)
 
     async def _attempt(
-        self, operation: str, owner: Place, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
+        self, operation: str, owner: Owner, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
     ) -> Outcome[A, E | RepositoryError]:
         is_committing = is_over = False
         self._kept.drop(owner)
@@ -351,7 +351,7 @@ class Database:
                 if not is_over:
                     await _end_with(connection, "ROLLBACK")
 
-    def _begin(self, owner: Place) -> str:
+    def _begin(self, owner: Owner) -> str:
         begin = _BEGIN.format(milliseconds=self._milliseconds)
         lock = owner.row(owner) if self._locks_rows else _LOCK_OWNER.format(lock_of(owner))
         if self._is_guarded:

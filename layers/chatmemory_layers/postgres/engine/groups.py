@@ -4,7 +4,7 @@ A group is all the writes that wait when a committer becomes free.  It forms whi
 write is delayed to wait for others.  If no group is being written, half of the owners form the first one, and the other
 half is prepared while the server stores it.
 
-``GroupedWork`` defines how writes of one kind are written, ``Job`` is a write that waits, ``Kept`` are facts about owners
+``GroupedWork`` defines how writes of one kind are written, ``Job`` is a write that waits, ``OwnerFacts`` are facts about owners
 that spare a read, and ``Lines`` queues the writes by their owner.
 """
 
@@ -20,7 +20,7 @@ from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, is_refusal, repository_error
-from chatmemory_layers.postgres.engine.row_locks import Place
+from chatmemory_layers.postgres.engine.row_locks import Owner
 from chatmemory_layers.postgres.pool_metrics import PoolMetrics
 
 A = TypeVar("A")
@@ -46,7 +46,7 @@ Turn: TypeAlias = Callable[[], bool]
 
 
 Alone: TypeAlias = Callable[
-    [str, Place, Callable[[Connection], Awaitable[Outcome[Any, Any]]]], Awaitable[Outcome[Any, Any]]
+    [str, Owner, Callable[[Connection], Awaitable[Outcome[Any, Any]]]], Awaitable[Outcome[Any, Any]]
 ]
 """Runs a transaction, see ``Database``.  Its arguments are the operation, the owner and the work."""
 
@@ -69,10 +69,10 @@ class Job:
     context: Context = field(factory=copy_context)
 
 
-Jobs: TypeAlias = Mapping[Place, Sequence[Job]]
+Jobs: TypeAlias = Mapping[Owner, Sequence[Job]]
 """The writes of a group by their owner, in order; each owner has one at least."""
 
-Answers: TypeAlias = Mapping[Place, Sequence[Outcome[Any, Any] | None]]
+Answers: TypeAlias = Mapping[Owner, Sequence[Outcome[Any, Any] | None]]
 """The outcomes of the writes of each owner; None: this one has to be written alone.  For an owner that is missing nothing was
 written, because the kept facts were out of date."""
 
@@ -81,7 +81,7 @@ Together: TypeAlias = Callable[[Callable[[Connection], Awaitable[Answers]]], Awa
 
 
 @final
-class Kept:
+class OwnerFacts:
     """Facts about owners, as they were after the last write; each statement that uses them checks that they still hold."""
 
     def __init__(self) -> None:
@@ -111,8 +111,8 @@ class InGroup(NamedTuple):
         store: writes with one statement what can be written together, and returns the outcomes.
     """
 
-    read: Callable[[Connection, Kept, Jobs], Awaitable[None]]
-    store: Callable[[Connection, Kept, Jobs], Awaitable[Answers]]
+    read: Callable[[Connection, OwnerFacts, Jobs], Awaitable[None]]
+    store: Callable[[Connection, OwnerFacts, Jobs], Awaitable[Answers]]
 
 
 @final
@@ -193,7 +193,7 @@ class Groups:
         self,
         work: GroupedWork[Any, Any, Any],
         *,
-        kept: Kept,
+        kept: OwnerFacts,
         lines: Lines,
         together: Together | None,
         alone: Alone,
@@ -219,15 +219,15 @@ class Groups:
         self._seconds = seconds
         self._metrics = metrics
         self._loop = asyncio.get_running_loop()
-        self._waiting: dict[Place, list[Job]] = {}
-        self._turns: list[Place] = []  # owners in _waiting whose turn it is
+        self._waiting: dict[Owner, list[Job]] = {}
+        self._turns: list[Owner] = []  # owners in _waiting whose turn it is
         self._committing = 0
         self._in_flight = 0  # groups that are written
         self._timer: asyncio.TimerHandle | None = None  # for the oldest of those that wait
         self._is_closed = False
         self.tasks: set[asyncio.Task[None]] = set()
 
-    def submit(self, owner: Place, asked: object) -> "asyncio.Future[Any]":
+    def submit(self, owner: Owner, asked: object) -> "asyncio.Future[Any]":
         """Queue a write of *owner* and return the future of its outcome.
 
         Cancelling the future before a committer takes the write withdraws it; a write that was taken happens completely.
@@ -266,7 +266,7 @@ class Groups:
     def _expire(self, job: Job) -> None:
         _settle(job, Failure(RepositoryError(self._work.operation, "busy", "many write to the same place")))
 
-    def _take_turn(self, owner: Place) -> bool:
+    def _take_turn(self, owner: Owner) -> bool:
         self._turns.append(owner)
         if self._committing < GROUPS_AT_ONCE:
             self._committing += 1
@@ -295,9 +295,9 @@ class Groups:
         finally:
             self._committing -= 1
 
-    def _taken(self) -> dict[Place, list[Job]]:
+    def _taken(self) -> dict[Owner, list[Job]]:
         """Take the writes of the next group, without those whose callers were cancelled."""
-        group: dict[Place, list[Job]] = {}
+        group: dict[Owner, list[Job]] = {}
         count, owners = 0, len(self._turns)
         left = owners // 2 if owners >= LEAST_TO_DIVIDE and not self._in_flight else 0
         while len(self._turns) > left and count < MOST_IN_A_GROUP:
@@ -310,7 +310,7 @@ class Groups:
                 self._lines.leave(owner)
         return group
 
-    async def _commit(self, jobs: dict[Place, list[Job]]) -> None:
+    async def _commit(self, jobs: dict[Owner, list[Job]]) -> None:
         """Write a group.  Owners whose facts were out of date are tried once more, and then written alone."""
         left = dict(jobs)  # owners whose writes are not settled
         try:
@@ -356,7 +356,7 @@ class Groups:
             return {owner: [failure] * len(each) for owner, each in jobs.items()}
         return answers
 
-    def _answer(self, owner: Place, jobs: Sequence[Job], answers: Sequence[Outcome[Any, Any] | None]) -> None:
+    def _answer(self, owner: Owner, jobs: Sequence[Job], answers: Sequence[Outcome[Any, Any] | None]) -> None:
         """Settle the writes of *owner*; the owner keeps the turn while some of them are written alone."""
         alone: list[Job] = []
         for job, answer in zip(jobs, answers, strict=True):
@@ -370,7 +370,7 @@ class Groups:
         else:
             self._lines.leave(owner)
 
-    async def _write_alone(self, owner: Place, jobs: Sequence[Job]) -> None:
+    async def _write_alone(self, owner: Owner, jobs: Sequence[Job]) -> None:
         """Write *jobs* one transaction after the other, and begin none when the time that a write may wait is over.
 
         A lock that is not given, or a server that is slow, would otherwise cost the last of many writes as many timeouts.
@@ -389,7 +389,7 @@ class Groups:
         finally:
             self._lines.leave(owner)
 
-    async def _write_one(self, owner: Place, job: Job) -> None:
+    async def _write_one(self, owner: Owner, job: Job) -> None:
         async def write(connection: Connection) -> Outcome[Any, Any]:
             return await self._work.alone(connection, job.asked)
 
@@ -405,7 +405,7 @@ class Groups:
             self._count(isinstance(outcome, Success))
             _settle(job, outcome)
 
-    async def _write_as_one(self, owner: Place, jobs: Sequence[Job]) -> Sequence[Job]:
+    async def _write_as_one(self, owner: Owner, jobs: Sequence[Job]) -> Sequence[Job]:
         """Write *jobs* in one transaction; return those that are still to be written, all of them when one is refused."""
 
         async def write(connection: Connection) -> Outcome[list[Outcome[Any, Any]], None]:

@@ -1,4 +1,4 @@
-"""``Place``: the owner of a write, and the lock that lets one writer at a time write for this owner.
+"""``Owner``: the owner of a write, and the lock that lets one writer at a time write for this owner.
 
 On one server each transaction takes an advisory lock, which is cheap and needs no row.  Only the server that gave such a
 lock knows it, and programs may write to a distributed store through several servers; there, transactions lock a row.
@@ -43,7 +43,7 @@ MEMORIES_OF: Final = "memories of "
 
 
 @final
-class Place(str):
+class Owner(str):
     """The name of an owner, with the statements that begin each transaction of this owner.
 
     Attributes:
@@ -56,30 +56,30 @@ class Place(str):
 
     def __new__(cls, owner: str, *, row: Callable[[str], str], first: str = "") -> Self:
         """Create the owner called *owner*; see the attributes for the rest."""
-        place = super().__new__(cls, owner)
-        place.row = row
-        place.first = first
-        return place
+        self = super().__new__(cls, owner)
+        self.row = row
+        self.first = first
+        return self
 
 
-def _place_of_the_store(owner: str, *, step: int) -> Place:
+def _owner_of_store(owner: str, *, step: int) -> Owner:
     """Return an owner of writes whose row is that of a step of the schema."""
-    return Place(owner, row=lambda _: _OF_THE_STORE.format(step))
+    return Owner(owner, row=lambda _: _OF_THE_STORE.format(step))
 
 
-ITEMS: Final = _place_of_the_store("items", step=3)
+ITEMS: Final = _owner_of_store("items", step=3)
 """One writer of items writes at a time."""
 
-LOG: Final = _place_of_the_store("the log", step=10)
+LOG: Final = _owner_of_store("the log", step=10)
 """One program prunes the log at a time."""
 
-TREES: Final = _place_of_the_store("trees of conversations", step=14)
+TREES: Final = _owner_of_store("trees of conversations", step=14)
 """One write of several conversations happens at a time."""
 
 
-def conversation_place(conversation_id: str) -> Place:
+def conversation_owner(conversation_id: str) -> Owner:
     """Return the owner of the writes of a conversation."""
-    return Place(conversation_id, row=conversation_row)
+    return Owner(conversation_id, row=conversation_row)
 
 
 def lock_of(owner: str) -> int:

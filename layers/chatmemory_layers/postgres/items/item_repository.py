@@ -51,7 +51,7 @@ from chatmemory_layers.postgres.items.earlier_items import (
 )
 from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
-    Stretch,
+    ValueRange,
     best_similarities,
     lifetime_us,
     narrowing,
@@ -412,21 +412,21 @@ async def _namespaces(connection: Connection, prefix: Labels, *, now: datetime) 
 def narrowed(conditions: Sequence[Condition]) -> tuple[str | None, str]:
     """Return the path and its variables; the path is None if PostgreSQL can check none of the conditions."""
     variables: dict[str, float | str | bool] = {}
-    stretches = [each for each in narrowing(conditions) if (each.low, each.high) != (None, None)]
-    parts = [_condition(each, number, variables) for number, each in enumerate(stretches, start=1)]
+    ranges = [each for each in narrowing(conditions) if (each.low, each.high) != (None, None)]
+    parts = [_condition(each, number, variables) for number, each in enumerate(ranges, start=1)]
     return " && ".join(parts) or None, json.dumps(variables)
 
 
-def _condition(stretch: Stretch, number: int, variables: dict[str, float | str | bool]) -> str:
+def _condition(range_: ValueRange, number: int, variables: dict[str, float | str | bool]) -> str:
     comparisons: list[str] = []
-    for sign, end, bound in ((">=", "low", stretch.low), ("<=", "high", stretch.high)):
+    for sign, end, bound in ((">=", "low", range_.low), ("<=", "high", range_.high)):
         if bound is not None:
             name = f"{end}_{number}"
             variables[name] = bound
             # PostgreSQL does not order true and false.
             comparisons.append(f"{{0}} {'==' if isinstance(bound, bool) else sign} ${name}")
     comparison = " && ".join(comparisons)
-    return "(" + " || ".join([f"({comparison.format(path)})" for path in stretch.paths]) + ")"
+    return "(" + " || ".join([f"({comparison.format(path)})" for path in range_.paths]) + ")"
 
 
 def _below(prefix: Labels, now: datetime) -> _Below:

@@ -36,7 +36,7 @@ from chatmemory.longterm.repository_values import (
     WholeMemory,
 )
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Place, user_row
+from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Owner, user_row
 from chatmemory_layers.postgres.engine.spread_keys import user_key
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.first_answers import PostgresFirstAnswers
@@ -47,7 +47,7 @@ from chatmemory_layers.postgres.memories import (
     memory_search,
     memory_writes,
 )
-from chatmemory_layers.postgres.memories.memory_search import Known, KnownBy
+from chatmemory_layers.postgres.memories.memory_search import SearchScope, SpaceFacts
 from chatmemory_layers.postgres.memories.memory_store import users_of
 from chatmemory_layers.postgres.memories.store_groups import STORES
 
@@ -58,10 +58,10 @@ WHERE user_key = '{user_key}'::uuid;
 """
 
 
-def _changing(namespace: Namespace) -> Place:
+def _changing(namespace: Namespace) -> Owner:
     """Return the owner of changes of a user's memories; ``_CHANGE_USER`` locks the row that every user with memories has."""
     first = _CHANGE_USER.format(user_key=user_key(namespace.user))
-    return Place(f"{MEMORIES_OF}{namespace.user}", row=lambda _: "", first=first)
+    return Owner(f"{MEMORIES_OF}{namespace.user}", row=lambda _: "", first=first)
 
 
 @final
@@ -74,7 +74,7 @@ class PostgresMemoryRepository(MemoryRepository):
     """
 
     database: Database
-    known: dict[KnownBy, Known] = field(factory=dict)
+    known: dict[SearchScope, SpaceFacts] = field(factory=dict)
 
     @property
     def log(self) -> PostgresEventLog:
@@ -194,7 +194,7 @@ class PostgresMemoryRepository(MemoryRepository):
         if not users:
             return Effect.succeed(())
         # If there are several users, only the first is locked; a unique index refuses conflicting writes of the others.
-        return self.database.write_together(Place(f"{MEMORIES_OF}{users[0]}", row=user_row), STORES, drafts)
+        return self.database.write_together(Owner(f"{MEMORIES_OF}{users[0]}", row=user_row), STORES, drafts)
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
         return self.database.read(

@@ -6,7 +6,7 @@ memories of others are found by a plan that is made for them.
 Few vectors are compared one by one, which is exact.  Many are looked up in the index of their space, which is scanned until
 enough of them pass the filters.  The vectors that are found are compared again exactly.
 
-What a user has decides on the statement.  Each statement returns it (``Known``), and the next search of the same memories
+What a user has decides on the statement.  Each statement returns it (``SpaceFacts``), and the next search of the same memories
 begins with the statement that fits; it counts the memories only if the user's memories have changed.
 """
 
@@ -226,7 +226,7 @@ FIND_INDEXED: Final = _each_time(_find(_OF_INDEX, query=_QUERY_OF_INDEX))
 
 @final
 @frozen
-class Known:
+class SpaceFacts:
     """What a search found out about the memories that a namespace can recall, and about their vectors in a space.
 
     Attributes:
@@ -244,17 +244,17 @@ class Known:
     indexed: float | None
 
 
-KnownBy: TypeAlias = tuple[Namespace, EmbeddingSpace | None]
+SearchScope: TypeAlias = tuple[Namespace, EmbeddingSpace | None]
 """The namespace and the space of a search."""
 
-_NOTHING: Final = Known(None, is_few=True, coverage=Coverage(0, 0), space_key=None, indexed=None)
+_NOTHING: Final = SpaceFacts(None, is_few=True, coverage=Coverage(0, 0), space_key=None, indexed=None)
 
 
 async def search(
     connection: Connection,
     query: MemorySearch,
     indexes: VectorIndexes | None,
-    found_out: dict[KnownBy, Known],
+    known_facts: dict[SearchScope, SpaceFacts],
 ) -> Candidates:
     """Return the candidates of a recall, all of one snapshot.
 
@@ -262,10 +262,10 @@ async def search(
         connection: where to read.
         query: the search.
         indexes: creates the indexes of vectors; None: the server cannot compare vectors.
-        found_out: by earlier searches; what this one finds out is put there.
+        known_facts: by earlier searches; what this one finds out is put there.
     """
     name, is_now = (query.namespace, query.space), query.as_of is None
-    known = found_out.get(name, _NOTHING) if is_now else _NOTHING
+    known = known_facts.get(name, _NOTHING) if is_now else _NOTHING
     rows: Sequence[Row] = []
     statement, is_short = "", False
     while (fitting := _fitting(query, indexes, known, is_short=is_short)) != statement:
@@ -273,16 +273,16 @@ async def search(
         rows = await connection.fetch(statement, *_parameters(query, indexes, known))
         known, is_short = await _known(connection, rows[0], known), is_short or rows[0]["is_short"]
     if is_now:
-        if len(found_out) >= MOST_KNOWN:
-            found_out.clear()
-        found_out[name] = known
+        if len(known_facts) >= MOST_KNOWN:
+            known_facts.clear()
+        known_facts[name] = known
     user = query.namespace.user
     found = [row for row in rows if row["memory_key"] is not None]
     candidates = [Candidate(memory_of(row, user), row["search_terms"], row["similarity"]) for row in found]
     return Candidates(tuple(candidates), matched_text=rows[0]["matched_text"], coverage=known.coverage)
 
 
-def _fitting(query: MemorySearch, indexes: VectorIndexes | None, known: Known, *, is_short: bool) -> str:
+def _fitting(query: MemorySearch, indexes: VectorIndexes | None, known: SpaceFacts, *, is_short: bool) -> str:
     """Return the statement for what is known, and have an index created that it lacks.
 
     *is_short*: vectors that were not looked at may be near enough.
@@ -303,7 +303,7 @@ def _fitting(query: MemorySearch, indexes: VectorIndexes | None, known: Known, *
     return (FIND_EXACT if is_narrow or is_short else FIND_NEAR).format(space_key=known.space_key)
 
 
-def _parameters(query: MemorySearch, indexes: VectorIndexes | None, known: Known) -> tuple[object, ...]:
+def _parameters(query: MemorySearch, indexes: VectorIndexes | None, known: SpaceFacts) -> tuple[object, ...]:
     space = None if indexes is None else query.space
     return (
         *true_at(query.namespace, query.as_of),
@@ -320,11 +320,11 @@ def _parameters(query: MemorySearch, indexes: VectorIndexes | None, known: Known
     )
 
 
-async def _known(connection: Connection, row: Row, before: Known) -> Known:
+async def _known(connection: Connection, row: Row, before: SpaceFacts) -> SpaceFacts:
     is_counted = row["changed_us"] != before.changed_us
     coverage = Coverage(row["embedded"], row["memories"]) if is_counted else before.coverage
     space_key, indexed = row["space_asked"], None if is_counted else before.indexed
     if indexed is None and coverage.embedded > EXACT_VECTORS:
         # By a statement of its own: a distributed store refuses one that reads the catalog beside its tables.
         indexed = await index_size(connection, space_key)
-    return Known(row["changed_us"], row["is_few"], coverage, space_key, indexed)
+    return SpaceFacts(row["changed_us"], row["is_few"], coverage, space_key, indexed)

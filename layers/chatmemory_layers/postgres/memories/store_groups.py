@@ -17,9 +17,9 @@ from chatmemory.longterm.changes import StoreDecision, decide_store
 from chatmemory.longterm.memories import SaveOutcome
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.postgres.engine.connection import Connection, Row, planned_once
-from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, OwnerFacts
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
-from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Place, lock_of
+from chatmemory_layers.postgres.engine.row_locks import MEMORIES_OF, Owner, lock_of
 from chatmemory_layers.postgres.engine.spread_keys import term_salt, user_key
 from chatmemory_layers.postgres.events.noted_events import columns_of, insert_memory_events
 from chatmemory_layers.postgres.memories.memory_row import (
@@ -91,7 +91,7 @@ class _Decided:
     events: list[tuple[object, ...]] = field(factory=list)
 
 
-async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
+async def _read(connection: Connection, kept: OwnerFacts, jobs: Jobs) -> None:
     """Read the facts of all users; they are used for this group only."""
     drafts = [draft for waiting in jobs.values() for job in waiting for draft in job.asked]
     users = users_of(drafts)
@@ -102,10 +102,10 @@ async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
         kept.keep(owner, facts_of(users, of_user[user_key(_user_of(owner))] + of_user[None]))
 
 
-async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
+async def _store(connection: Connection, kept: OwnerFacts, jobs: Jobs) -> Answers:
     """Store the new memories."""
-    answers: dict[Place, Sequence[Outcome[Any, Any] | None]] = {}
-    decided: dict[Place, _Decided] = {}
+    answers: dict[Owner, Sequence[Outcome[Any, Any] | None]] = {}
+    decided: dict[Owner, _Decided] = {}
     for owner, waiting in jobs.items():
         facts: Facts = kept.get(owner)
         kept.drop(owner)
@@ -148,7 +148,7 @@ async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
 STORES: Final = GroupedWork("store memories", store, InGroup(_read, _store))
 
 
-def _user_of(owner: Place) -> str:
+def _user_of(owner: Owner) -> str:
     return owner.removeprefix(MEMORIES_OF)
 
 

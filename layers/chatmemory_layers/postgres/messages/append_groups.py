@@ -22,9 +22,9 @@ from chatmemory.conversation.message_repository import Append, Appended, Message
 from chatmemory.effect import Outcome, Success
 from chatmemory.events.event import current_reason
 from chatmemory_layers.postgres.engine.connection import Connection, planned_once
-from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, Kept
+from chatmemory_layers.postgres.engine.groups import Answers, GroupedWork, InGroup, Job, Jobs, OwnerFacts
 from chatmemory_layers.postgres.engine.migrations import KNOWS_ALL_STEPS
-from chatmemory_layers.postgres.engine.row_locks import Place, lock_of
+from chatmemory_layers.postgres.engine.row_locks import Owner, lock_of
 from chatmemory_layers.postgres.messages import message_writes
 from chatmemory_layers.postgres.messages.conversation_row import said_columns, state_in
 from chatmemory_layers.sql.columns import to_us
@@ -157,7 +157,7 @@ class _Decided:
         )
 
 
-async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
+async def _read(connection: Connection, kept: OwnerFacts, jobs: Jobs) -> None:
     """Read the states of the conversations for which none is kept."""
     missing = [key for key in jobs if kept.get(key) is None]
     if not missing:
@@ -167,10 +167,10 @@ async def _read(connection: Connection, kept: Kept, jobs: Jobs) -> None:
         kept.keep(key, state_in(key, [found[key]] if key in found else []))
 
 
-async def _store(connection: Connection, kept: Kept, jobs: Jobs) -> Answers:
+async def _store(connection: Connection, kept: OwnerFacts, jobs: Jobs) -> Answers:
     """Store new messages; refused appends and ids that are stored already are left to ``alone``."""
-    answers: dict[Place, Sequence[Outcome[Appended, object] | None]] = {}
-    decided: dict[Place, _Decided] = {}
+    answers: dict[Owner, Sequence[Outcome[Appended, object] | None]] = {}
+    decided: dict[Owner, _Decided] = {}
     for key, waiting in jobs.items():
         state = kept.get(key)
         made = None if state is None else _decide(state, waiting)

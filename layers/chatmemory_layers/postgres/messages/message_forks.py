@@ -12,7 +12,7 @@ from chatmemory.conversation.changes import ConversationState
 from chatmemory.conversation.forks import ForkPoint, decide_fork
 from chatmemory.conversation.message_repository import Fork
 from chatmemory.conversation.messages import Forked
-from chatmemory.conversation.undoing import Held
+from chatmemory.conversation.undoing import HoldingBranch
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import ForkRefusal
 from chatmemory_layers.postgres.engine.connection import Connection
@@ -68,7 +68,7 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
             return Success(decision)
         if not isinstance(decision, ConversationState):
             return Failure(decision)
-        held = Held(fork.new_id, decision.next_seq - 1, decision.conversation.version)
+        held = HoldingBranch(fork.new_id, decision.next_seq - 1, decision.conversation.version)
         await connection.execute(BEGIN_COPY)
         # First, because here row-level security refuses an id that another principal has taken.
         await store_messages(connection, existing, decision, decision.made_by_fork(fork))
@@ -81,7 +81,7 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
     return Success(Forked(decision.conversation, is_new=True))
 
 
-async def is_copied(connection: Connection, source: ConversationState, held: Held) -> bool:
+async def is_copied(connection: Connection, source: ConversationState, held: HoldingBranch) -> bool:
     """Copy a part of a conversation into an empty one, and return whether the copy is right.
 
     Args:
@@ -111,9 +111,13 @@ async def _point(connection: Connection, state: ConversationState, at: str | int
         if not 1 <= at < present.version:
             return None
         found = await connection.fetch(SELECT_VERSION_POINT, key, at)
-        return await point_of(connection, Held(key, found[0]["seq"], at))
+        return await point_of(connection, HoldingBranch(key, found[0]["seq"], at))
     found = await connection.fetch(SELECT_MESSAGE_POINT, key, at)
-    return await point_of(connection, Held(key, found[0]["seq"], found[0]["version"])) if found else None
+    return (
+        await point_of(connection, HoldingBranch(key, found[0]["seq"], found[0]["version"]))
+        if found
+        else None
+    )
 
 
 async def family_of(connection: Connection, conversation_id: str) -> dict[str, int]:
@@ -128,25 +132,25 @@ async def family_of(connection: Connection, conversation_id: str) -> dict[str, i
     return family
 
 
-async def note_branch(connection: Connection, conversation_id: str, held: Held) -> None:
+async def note_branch(connection: Connection, conversation_id: str, held: HoldingBranch) -> None:
     """Record the number and the version up to which a branch begins with the messages of a conversation; as the service."""
     branch = (branch_key(held.branch_id), held.branch_id, held.seq, held.version)
     await connection.execute(NOTE_BRANCH, conversation_id, *branch)
 
 
-async def branches_holding(connection: Connection, conversation_id: str) -> list[Held]:
+async def branches_holding(connection: Connection, conversation_id: str) -> list[HoldingBranch]:
     """Return the branches, and branches of branches, that hold messages of the conversation and that the principal may see.
 
     It also ends if a conversation was restored from its own branch, because the points only become earlier.
     """
-    who, holding = principal(), list[Held]()
+    who, holding = principal(), list[HoldingBranch]()
     async with for_the_service(connection):
-        found, waiting = set[Held](), [Held(conversation_id, END_US, END_US)]
+        found, waiting = set[HoldingBranch](), [HoldingBranch(conversation_id, END_US, END_US)]
         while waiting:
             parent = waiting.pop()
             for row in await connection.fetch(SELECT_BRANCHES_OF, parent.branch_id):
                 seq, version = min(row["seq"], parent.seq), min(row["version"], parent.version)
-                held = Held(row["branch_id"], seq, version)
+                held = HoldingBranch(row["branch_id"], seq, version)
                 if held in found:
                     continue
                 found.add(held)
@@ -158,7 +162,7 @@ async def branches_holding(connection: Connection, conversation_id: str) -> list
     return holding
 
 
-async def point_of(connection: Connection, held: Held) -> ForkPoint:
+async def point_of(connection: Connection, held: HoldingBranch) -> ForkPoint:
     """Return how many messages of the conversation a branch holds."""
     (counted,) = await connection.fetch(COUNT_PART, held.branch_id, held.seq, held.version)
     size = (counted["messages"], counted["in_view"], counted["tokens"], counted["open"])

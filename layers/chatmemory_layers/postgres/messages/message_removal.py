@@ -17,7 +17,7 @@ from chatmemory.conversation.replacing import answer_without_messages, refusal_o
 from chatmemory.conversation.undoing import (
     GONE,
     NOT_HELD,
-    Held,
+    HoldingBranch,
     Newest,
     change_of_undo,
     gone,
@@ -175,7 +175,7 @@ async def undo(connection: Connection, undo: Undo, /) -> Outcome[Undone, Convers
     if refusal is not None or newest is None:
         return Failure(refusal or gone(before))
     after: ConversationState | None
-    held: Held | None = None
+    held: HoldingBranch | None = None
     match newest.action:
         case "forked":
             after = (await clear_state(connection, before, now=undo.now)).state
@@ -223,7 +223,7 @@ async def _without_newest(
 
 async def _restored(
     connection: Connection, state: ConversationState, undo: Undo
-) -> tuple[ConversationState, Held] | None:
+) -> tuple[ConversationState, HoldingBranch] | None:
     """Copy the messages back from the branch that holds most of a cleared conversation; None if no branch holds any."""
     key = undo.conversation_id
     while held := next(iter(latest_of(await branches_holding(connection, key))), None):

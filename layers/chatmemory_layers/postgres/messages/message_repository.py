@@ -44,7 +44,7 @@ from chatmemory.errors import (
     VersionConflictError,
 )
 from chatmemory_layers.postgres.engine.database import Database, DatabaseTag
-from chatmemory_layers.postgres.engine.row_locks import TREES, conversation_place
+from chatmemory_layers.postgres.engine.row_locks import TREES, conversation_owner
 from chatmemory_layers.postgres.events.event_log import PostgresEventLog
 from chatmemory_layers.postgres.first_answers import PostgresFirstAnswers
 from chatmemory_layers.postgres.messages import (
@@ -79,7 +79,7 @@ class PostgresMessageRepository(MessageRepository):
 
     def fork(self, fork: Fork, /) -> Effect[Forked, ForkRefusal | RepositoryError]:
         return self.database.write(
-            "fork a conversation", conversation_place(fork.new_id), message_forks.fork, fork
+            "fork a conversation", conversation_owner(fork.new_id), message_forks.fork, fork
         )
 
     def remove_newest(
@@ -87,7 +87,7 @@ class PostgresMessageRepository(MessageRepository):
     ) -> Effect[ChatMessage | None, RemovalError]:
         return self.database.write(
             "remove the newest message",
-            conversation_place(conversation_id),
+            conversation_owner(conversation_id),
             message_removal.remove_newest,
             conversation_id,
             now=now,
@@ -97,7 +97,7 @@ class PostgresMessageRepository(MessageRepository):
     def replace(self, replacement: Replacement, /) -> Effect[Appended, AppendError]:
         return self.database.write(
             "replace the newest messages",
-            conversation_place(replacement.conversation_id),
+            conversation_owner(replacement.conversation_id),
             message_removal.replace,
             replacement,
         )
@@ -105,7 +105,7 @@ class PostgresMessageRepository(MessageRepository):
     def undo(self, undo: Undo, /) -> Effect[Undone, ConversationUndoRefusal | RepositoryError]:
         return self.database.write(
             "undo a change of a conversation",
-            conversation_place(undo.conversation_id),
+            conversation_owner(undo.conversation_id),
             message_removal.undo,
             undo,
         )
@@ -123,7 +123,7 @@ class PostgresMessageRepository(MessageRepository):
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
         return self.database.write(
-            "summarize", conversation_place(summary.conversation_id), message_writes.summarize, summary
+            "summarize", conversation_owner(summary.conversation_id), message_writes.summarize, summary
         )
 
     def summarization(
@@ -145,7 +145,7 @@ class PostgresMessageRepository(MessageRepository):
     ) -> Effect[None, RepositoryError]:
         return self.database.write(
             "settle history work",
-            conversation_place(work.conversation_id),
+            conversation_owner(work.conversation_id),
             history_work.settle_work,
             work,
             threshold=threshold,
@@ -153,14 +153,14 @@ class PostgresMessageRepository(MessageRepository):
         )
 
     def append(self, batch: Append) -> Effect[Appended, AppendError]:
-        return self.database.write_together(conversation_place(batch.conversation_id), APPENDS, batch)
+        return self.database.write_together(conversation_owner(batch.conversation_id), APPENDS, batch)
 
     def clear(
         self, conversation_id: str, *, now: datetime, with_branches: bool = False
     ) -> Effect[ClearReport | None, AccessDeniedError | RepositoryError]:
         return self.database.write(
             "clear messages",
-            TREES if with_branches else conversation_place(conversation_id),
+            TREES if with_branches else conversation_owner(conversation_id),
             message_writes.clear,
             conversation_id,
             now=now,
@@ -181,7 +181,7 @@ class PostgresMessageRepository(MessageRepository):
         def claim(conversation_id: str) -> Effect[HistoryWork | None, RepositoryError]:
             return self.database.write(
                 "claim history work",
-                conversation_place(conversation_id),
+                conversation_owner(conversation_id),
                 history_work.claim_work,
                 conversation_id,
                 now=now,

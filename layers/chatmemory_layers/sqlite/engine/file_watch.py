@@ -30,7 +30,7 @@ _LOG_HEADER_BYTES: Final = 32
 _FRAME_HEADER_BYTES: Final = 24
 
 
-class Trouble(NamedTuple):
+class FileProblem(NamedTuple):
     """What is wrong with the files, and what to do."""
 
     problem: RepositoryProblem
@@ -53,7 +53,7 @@ class FileWatch:
         if os.path.exists(self._log_path) and os.path.exists(self._index_path):
             self.seen |= {beside: os.stat(beside) for beside in (self._log_path, self._index_path)}
 
-    def trouble(self, connection: sqlite3.Connection) -> Trouble | None:
+    def problem(self, connection: sqlite3.Connection) -> FileProblem | None:
         """Find out what is wrong when the files are not as they were *seen*; call it outside a transaction.
 
         Args:
@@ -74,9 +74,9 @@ class FileWatch:
                 with suppress(sqlite3.Error, MemoryError):
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             if now is None or not os.path.samestat(now, before):
-                return Trouble("unavailable", GONE.format(names[path]))
+                return FileProblem("unavailable", GONE.format(names[path]))
             if now.st_size < before.st_size and not self._is_whole(path, now):
-                return Trouble("damaged", CUT_OFF.format(names[path]))
+                return FileProblem("damaged", CUT_OFF.format(names[path]))
             self.seen[path] = now
         return None
 

@@ -394,8 +394,8 @@ def commit_watched(
     group: Sequence[Job],
 ) -> list[Any]:
     """Commit *group*, in the order of submission; write nothing if the files of the store have changed outside SQLite, or if *look* refuses them."""
-    if not are_as_seen(watch.seen) and (trouble := watch.trouble(connection)) is not None:
-        return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
+    if not are_as_seen(watch.seen) and (problem := watch.problem(connection)) is not None:
+        return [Failure(RepositoryError(operation, *problem)) for operation, *_ in group]
     answers = commit_group(connection, group, kept, look=look)
     are_as_seen(watch.seen)  # remember the new length, so that a later cut is noticed
     return answers
@@ -411,8 +411,8 @@ def read_watched(watch: FileWatch, look: Look) -> Group:
     def read(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
         nonlocal look_at
         if monotonic() >= look_at:
-            if not are_as_seen(watch.seen) and (trouble := watch.trouble(connection)) is not None:
-                return [Failure(RepositoryError(operation, *trouble)) for operation, *_ in group]
+            if not are_as_seen(watch.seen) and (problem := watch.problem(connection)) is not None:
+                return [Failure(RepositoryError(operation, *problem)) for operation, *_ in group]
             look_at = monotonic() + LOOK_SECONDS
         return read_group(connection, group, look=look)
 

@@ -10,7 +10,7 @@ MOST_KEPT: Final = 4096
 """The number of rows that are kept from one transaction to the next, some 4 MB."""
 
 
-class Held(Protocol):
+class HeldRow(Protocol):
     """A row that a transaction writes once, however many writes of the group change it."""
 
     def save(self, transaction: "Transaction", /) -> None:
@@ -18,8 +18,8 @@ class Held(Protocol):
         ...
 
 
-H = TypeVar("H", bound=Held)
-HeldRows: TypeAlias = dict[tuple[type, str], Held]
+H = TypeVar("H", bound=HeldRow)
+HeldRows: TypeAlias = dict[tuple[type, str], HeldRow]
 """Rows by their class and name."""
 
 
@@ -43,11 +43,11 @@ class Transaction:
     """
 
     cursor: sqlite3.Cursor
-    held: HeldRows = field(factory=dict[tuple[type, str], Held])
+    held: HeldRows = field(factory=dict[tuple[type, str], HeldRow])
     looks_first: bool = False
     keeps_held: bool = True
-    waiting: Held | None = None
-    changed: dict[Held, None] = field(factory=dict[Held, None])
+    waiting: HeldRow | None = None
+    changed: dict[HeldRow, None] = field(factory=dict[HeldRow, None])
 
     @property
     def execute(self) -> Callable[..., sqlite3.Cursor]:
@@ -90,5 +90,5 @@ class KeptRows:
         data_version: SQLite's ``data_version``, as the connection read it then; it grows when another connection writes.
     """
 
-    rows: HeldRows = field(factory=dict[tuple[type, str], Held])
+    rows: HeldRows = field(factory=dict[tuple[type, str], HeldRow])
     data_version: int = 0

@@ -37,7 +37,7 @@ from chatmemory.items.item_repository import (
 )
 from chatmemory_layers.sql.columns import from_us, to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
-    Stretch,
+    ValueRange,
     best_similarities,
     lifetime_us,
     narrowing,
@@ -360,8 +360,7 @@ def narrowed(conditions: Sequence[Condition]) -> tuple[str, Parameters]:
     """Return an SQL condition on ``value`` for a WHERE clause, and its parameters."""
     parameters: Parameters = {}
     parts = [
-        _condition(stretch, number, parameters)
-        for number, stretch in enumerate(narrowing(conditions), start=1)
+        _condition(range_, number, parameters) for number, range_ in enumerate(narrowing(conditions), start=1)
     ]
     if not parts:
         return "1", {}
@@ -369,12 +368,12 @@ def narrowed(conditions: Sequence[Condition]) -> tuple[str, Parameters]:
     return _NARROWED.format(" AND ".join(parts)), parameters
 
 
-def _condition(stretch: Stretch, number: int, parameters: Parameters) -> str:
+def _condition(range_: ValueRange, number: int, parameters: Parameters) -> str:
     low, high = f"low_{number}", f"high_{number}"
-    if stretch.low is not None:
-        parameters[low] = stretch.low
-    if stretch.high is not None:
-        parameters[high] = stretch.high
+    if range_.low is not None:
+        parameters[low] = range_.low
+    if range_.high is not None:
+        parameters[high] = range_.high
     match (low in parameters, high in parameters):
         case (True, True):
             comparison = f"BETWEEN :{low} AND :{high}"
@@ -384,8 +383,8 @@ def _condition(stretch: Stretch, number: int, parameters: Parameters) -> str:
             comparison = f"<= :{high}"
         case _:
             comparison = "IS NULL"
-    names = [f"path_{number}_{place}" for place in range(len(stretch.paths))]
-    parameters.update(zip(names, stretch.paths, strict=True))
+    names = [f"path_{number}_{place}" for place in range(len(range_.paths))]
+    parameters.update(zip(names, range_.paths, strict=True))
     return "(" + " OR ".join([f"json_extract(value, :{name}) {comparison}" for name in names]) + ")"
 
 

@@ -15,7 +15,7 @@ from chatmemory.effect.lazy import np
 from chatmemory.input.json_value import from_json, to_json
 from chatmemory.longterm.changes import MemoryName
 from chatmemory.longterm.memories import EarlierContent, MemoryHistory
-from chatmemory.longterm.repository_values import Past, WholeMemory
+from chatmemory.longterm.repository_values import ImportedPast, WholeMemory
 from chatmemory_layers.sql.columns import from_us, to_us
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import EVENT_COLUMNS, NS_PER_US, event_in
@@ -140,7 +140,7 @@ def _whole(connection: sqlite3.Connection, row: tuple[Any, ...], namespace: Name
     )
 
 
-def keep_past(transaction: Transaction, memory_key: int, past: Past) -> None:
+def keep_past(transaction: Transaction, memory_key: int, past: ImportedPast) -> None:
     """Store the uses, the end and the earlier contents that an imported memory had in its former store."""
     columns = {
         "memory_key": memory_key,

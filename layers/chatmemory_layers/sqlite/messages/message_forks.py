@@ -9,7 +9,7 @@ from chatmemory.conversation.changes import ConversationState
 from chatmemory.conversation.forks import ForkPoint, decide_fork
 from chatmemory.conversation.message_repository import Fork
 from chatmemory.conversation.messages import Forked
-from chatmemory.conversation.undoing import Held
+from chatmemory.conversation.undoing import HoldingBranch
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import ForkRefusal
 from chatmemory_layers.sql.columns import END_US
@@ -65,7 +65,7 @@ def fork(transaction: Transaction, fork: Fork, /) -> Outcome[Forked, ForkRefusal
     if not isinstance(decision, ConversationState):
         return Failure(decision)
     branch.inserted_key(transaction, decision.owner)
-    held = Held(fork.new_id, decision.next_seq - 1, decision.conversation.version)
+    held = HoldingBranch(fork.new_id, decision.next_seq - 1, decision.conversation.version)
     origin = (fork.conversation_id, held.version, held.seq, branch.key)
     transaction.execute(SET_ORIGIN, origin)
     copy_held(transaction, parent, branch, held)
@@ -74,7 +74,9 @@ def fork(transaction: Transaction, fork: Fork, /) -> Outcome[Forked, ForkRefusal
     return Success(Forked(decision.conversation, is_new=True))
 
 
-def copy_held(transaction: Transaction, source: ConversationRow, copy: ConversationRow, held: Held) -> None:
+def copy_held(
+    transaction: Transaction, source: ConversationRow, copy: ConversationRow, held: HoldingBranch
+) -> None:
     """Copy the part of a conversation that *held* describes into one without messages, and record that it holds them."""
     part = Part(source.key, held.seq, held.version)
     copy_part(transaction.execute, part, summarized_place=source.summarized_place, copy_key=copy.key)
@@ -119,12 +121,12 @@ def note_branch(transaction: Transaction, key: int, branch_key: int, *, seq: int
     transaction.execute(NOTE_BRANCH, noted)
 
 
-def branches_holding(transaction: Transaction, key: int) -> list[Held]:
+def branches_holding(transaction: Transaction, key: int) -> list[HoldingBranch]:
     """Return the branches, at any depth, that hold messages of the conversation and that the current principal may see."""
     who = principal()
     below = transaction.execute(SELECT_BRANCHES_BELOW, {"conversation_key": key}).fetchall()
-    holding: list[Held] = []
-    for held in map(Held._make, below):
+    holding: list[HoldingBranch] = []
+    for held in map(HoldingBranch._make, below):
         row = conversation_row(transaction, held.branch_id)
         asked = Part(row.key, held.seq, held.version).parameters()
         if row.state.is_seen_by(who) and transaction.execute(SELECT_ANY_HELD, asked).fetchone() is not None:
@@ -132,7 +134,7 @@ def branches_holding(transaction: Transaction, key: int) -> list[Held]:
     return holding
 
 
-def point_of(transaction: Transaction, held: Held) -> ForkPoint:
+def point_of(transaction: Transaction, held: HoldingBranch) -> ForkPoint:
     """Return the point up to which a branch holds the messages."""
     row = conversation_row(transaction, held.branch_id)
     part = Part(row.key, held.seq, held.version)

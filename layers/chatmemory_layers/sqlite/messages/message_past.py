@@ -126,7 +126,7 @@ ORDER BY seq DESC LIMIT 1
 """
 
 
-class Past(NamedTuple):
+class PastVersion(NamedTuple):
     """A version of a conversation, and whether all that it held is still stored."""
 
     version: int
@@ -151,7 +151,7 @@ def part_at(execute: Execute, key: int, version: int) -> Part:
     return Part(key, newest, version)
 
 
-def past_of(execute: Execute, key: int, as_of: int | datetime) -> Past:
+def past_of(execute: Execute, key: int, as_of: int | datetime) -> PastVersion:
     """Return the version that *as_of*, a version or an instant, names, at most the present one."""
     present, kept_since_version, kept_since_us = execute(SELECT_KEPT, {"conversation_key": key}).fetchone()
     if isinstance(as_of, int):
@@ -162,7 +162,7 @@ def past_of(execute: Execute, key: int, as_of: int | datetime) -> Past:
         kept = kept_since_version if kept_since_us is not None and kept_since_us <= at_us else 0
         stored = execute(SELECT_VERSION_BEFORE, {"conversation_key": key, "at_us": at_us}).fetchone()
         version = max(kept, stored[0] or 0) if stored else kept
-    return Past(version, version >= kept_since_version)
+    return PastVersion(version, version >= kept_since_version)
 
 
 def size_of(execute: Execute, part: Part) -> tuple[int, int, int, int]:

@@ -19,7 +19,7 @@ from chatmemory_layers.sql.rows import SUMMARIZATION, summarization_of
 from chatmemory_layers.sqlite.messages.message_past import (
     SELECT_PAST_NEWER,
     SELECT_PAST_OLDER,
-    Past,
+    PastVersion,
     part_at,
     past_of,
 )
@@ -96,7 +96,7 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
     # Before the first summary the two views are the same, and the statement of the full one is quicker.
     view: View = query.view if summarized_place else "full"
     select_older, select_newer = SELECT_OLDER[view], SELECT_NEWER[view]
-    at = Past(version, is_whole=True)
+    at = PastVersion(version, is_whole=True)
     if query.as_of is not None:
         select_older, select_newer = SELECT_PAST_OLDER[query.view], SELECT_PAST_NEWER[query.view]
         at = past_of(connection.execute, key, query.as_of)
@@ -111,7 +111,7 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
     return _page(query, older, newer, at)
 
 
-def _page(query: PageQuery, older: Rows, newer: Rows, at: Past) -> MessagePage:
+def _page(query: PageQuery, older: Rows, newer: Rows, at: PastVersion) -> MessagePage:
     """Return the page, with the cursor of the page before it.
 
     Args:

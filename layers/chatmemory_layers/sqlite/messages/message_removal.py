@@ -16,7 +16,7 @@ from chatmemory.conversation.replacing import answer_without_messages, refusal_o
 from chatmemory.conversation.undoing import (
     GONE,
     NOT_HELD,
-    Held,
+    HoldingBranch,
     Newest,
     change_of_undo,
     gone,
@@ -164,7 +164,7 @@ def undo(transaction: Transaction, undo: Undo, /) -> Outcome[Undone, Conversatio
     refusal = refusal_of_undo(before, newest, undo, principal())
     if refusal is not None or newest is None:
         return Failure(refusal or gone(before))
-    held: Held | None = None
+    held: HoldingBranch | None = None
     match newest.action:
         case "forked":
             after: ConversationState | None = clear_row(transaction, row, now=undo.now).state
@@ -211,7 +211,9 @@ def _without_newest(transaction: Transaction, row: ConversationRow, undo: Undo) 
     return decide_removal(row.state, removed, restored, freed=0, now=undo.now, threshold=undo.threshold)
 
 
-def _restore(transaction: Transaction, row: ConversationRow, held: Held, undo: Undo) -> ConversationState:
+def _restore(
+    transaction: Transaction, row: ConversationRow, held: HoldingBranch, undo: Undo
+) -> ConversationState:
     """Copy the messages that a branch holds back into a cleared conversation."""
     branch = conversation_row(transaction, held.branch_id)
     copy_held(transaction, branch, row, held)
