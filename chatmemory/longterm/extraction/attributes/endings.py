@@ -79,7 +79,8 @@ def _ended(passage: Passage, grammar: AttributeGrammar) -> Iterator[str]:
             ("unsure", "ending", clause),
             ("unsure", "opening", clause.partition(cue[0])[0]),
         ):
-            said = passage.text[: cue.end()]
+            cut = grammar.cut.search(passage.text, cue.end())
+            said = passage.text[: cut.start()] if cut else passage.text
             # A clause without a subject has the one before it.
             yield said if is_of_another(said, grammar) else clause
 
