@@ -178,7 +178,7 @@ class TestClock:
             await self.advance(span.total_seconds())
 
     async def settle(self) -> None:
-        """Let every other task run until it waits for something that is no ``Worker``."""
+        """Let the other tasks run until each of them waits, but not for a ``Worker``."""
         try:
             this_task = asyncio.current_task()
         except RuntimeError:  # no asyncio loop: this is trio, which has a reliable function for this

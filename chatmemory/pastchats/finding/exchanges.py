@@ -57,9 +57,9 @@ def _question(turns: Sequence[Prompt], place: int) -> int | None:
 
 
 def _person(turns: Sequence[Prompt], place: int) -> int | None:
-    """Return the index of the first of the user's turns in a row that end at *place*, or last before it.
+    """Return the index of the question that the turn at *place* belongs to; None when the user has said nothing before.
 
-    Turns that the user adds before any answer belong together; a turn that follows thanks asks something new.
+    The turns that a user writes in a row are one question; a turn after thanks begins a new one.
     """
     asked = next((index for index in range(place, -1, -1) if turns[index].role == "user"), None)
     while asked and turns[asked - 1].role == "user" and not _confirms(turns, asked - 1):

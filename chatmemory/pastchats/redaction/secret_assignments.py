@@ -124,7 +124,7 @@ def assigned_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
 
 
 def _kind_of_key(text: str, at: int) -> _Name | None:
-    """Return the kind of a ``key`` at *at* by the text before it; None for no key of a known kind."""
+    """Return the kind of secret that the word ``key`` at *at* names, by the text before it; None for a word that names none."""
     before = text[max(0, at - _LONGEST_KIND) : at]
     if _OF_AN_API.search(before) is not None:
         return _API
