@@ -2,8 +2,8 @@
 
 ``sys.setprofile`` sees each function of chatmemory that one warm call on SQLite enters, on any thread, in order.  A reader
 who follows it opens so many *files*, meets so many *calls*, and comes *back* so often to a file that was left before; a
-return to the caller is no step, and neither is a coroutine that goes on after it has waited.  What makes a plain value does not count: the constructors of attrs classes lie in no file,
-and those of ``Success`` and ``Failure`` are like them.
+return to the caller is no step, and neither is a coroutine that goes on after it has waited.  The constructors of plain
+values do not count: those of attrs classes lie in no file, and those of ``Success`` and ``Failure`` are like them.
 """
 
 from __future__ import annotations
