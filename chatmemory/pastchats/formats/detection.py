@@ -9,6 +9,7 @@ from typing import Final, final
 
 from attrs import frozen
 
+from chatmemory.input.json_value import json_object
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import (
     LEAST_CONFIDENCE,
@@ -19,7 +20,6 @@ from chatmemory.pastchats.formats.history_format import (
     UnreadableHistoryError,
 )
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
-from chatmemory.pastchats.formats.reading.json_walk import json_object
 
 _DATABASE: Final = "SQLite format 3\x00"
 A_DATABASE: Final = "a SQLite database: export the chats with its tool"

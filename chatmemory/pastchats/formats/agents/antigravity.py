@@ -11,12 +11,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, first_text, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import first_text, json_objects, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _CONVERSATION: Final = re.compile(r"[/\\]brain[/\\]([^/\\]+)[/\\]|\.db!antigravity/([^/\\]+)\.jsonl\Z")

@@ -10,12 +10,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, first_text, json_object, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import first_text, json_object, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}

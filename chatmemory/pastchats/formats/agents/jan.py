@@ -6,12 +6,11 @@ as the Assistants API documents it.
 
 from typing import Final
 
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, json_object, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import content_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 

@@ -12,13 +12,12 @@ from typing import Final
 
 from attrs import evolve
 
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 

@@ -7,18 +7,11 @@ user often holds text that no person wrote: results of tools, commands and their
 from collections.abc import Iterator
 from typing import Final
 
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import EMPTY, JsonObject, first_text, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.claude.claude_survey import survey
 from chatmemory.pastchats.formats.claude.claude_transcript import NO_TURNS, ClaudeTranscript
 from chatmemory.pastchats.formats.histories import Parsed
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
-from chatmemory.pastchats.formats.reading.json_walk import (
-    EMPTY,
-    first_text,
-    json_object,
-    json_objects,
-    json_text,
-)
 
 
 def _claim(head: Head) -> Claim | None:

@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, first_text, json_object, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import first_text, json_object, json_text
 
 _PLACEHOLDER: Final = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 

@@ -11,9 +11,8 @@ from typing import Final, cast, final
 
 from attrs import field, frozen
 
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import Json, first_text, json_object, json_text
 from chatmemory.pastchats.formats.history_format import HistoryReader
-from chatmemory.pastchats.formats.reading.json_walk import first_text, json_object, json_text
 from chatmemory.pastchats.formats.reading.text_lines import byte_lines
 
 _UUID: Final = re.compile(rb'"uuid"\s*:\s*"([^"]+)"')

@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.reading.content_blocks import Content
-from chatmemory.pastchats.formats.reading.envelopes import CONTINUED, HARNESS, words_and_notes
-from chatmemory.pastchats.formats.reading.json_walk import (
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
     first_text,
     json_items,
     json_object,
     json_objects,
     json_text,
 )
+from chatmemory.pastchats.formats.reading.content_blocks import Content
+from chatmemory.pastchats.formats.reading.envelopes import CONTINUED, HARNESS, words_and_notes
 from chatmemory.pastchats.prompt import TurnKind
 
 BETWEEN_BLOCKS: Final = "\n\n"

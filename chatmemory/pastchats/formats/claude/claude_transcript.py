@@ -8,7 +8,7 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, first_text, json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of
 from chatmemory.pastchats.formats.claude.claude_text import (
     BETWEEN_BLOCKS,
@@ -21,12 +21,6 @@ from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
-from chatmemory.pastchats.formats.reading.json_walk import (
-    first_text,
-    json_object,
-    json_text,
-    without_blanks,
-)
 from chatmemory.pastchats.prompt import TurnKind
 
 _HELD_CHARACTERS: Final = 8 * 1024 * 1024

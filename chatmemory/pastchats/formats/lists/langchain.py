@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import role_of
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.shapes.message_lists import listed_messages, looked_at, pattern_of

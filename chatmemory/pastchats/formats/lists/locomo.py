@@ -11,20 +11,11 @@ from typing import Final, final
 
 from attrs import define, field
 
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, first_text, json_items, json_object, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import (
-    ANY,
-    END,
-    WalkPath,
-    first_text,
-    json_items,
-    json_object,
-    json_text,
-    walk,
-)
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, WalkPath, walk
 from chatmemory.pastchats.formats.reading.text_lines import beginning
 
 _SESSION: Final = re.compile(r"session_\d+")

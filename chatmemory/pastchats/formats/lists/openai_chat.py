@@ -6,17 +6,18 @@ The lines of preference tuning (``input`` and two outputs) and of the Batch API 
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
-from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import (
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
     first_text,
     json_items,
     json_object,
     json_objects,
     json_text,
 )
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
+from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.role_names import role_of
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.shapes.message_lists import Holder

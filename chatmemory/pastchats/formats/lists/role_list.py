@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import (
     ROLE_FIELDS,
     named,

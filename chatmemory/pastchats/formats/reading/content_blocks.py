@@ -10,16 +10,17 @@ from typing import Final, final
 from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.histories import PromptTurn
-from chatmemory.pastchats.formats.reading.envelopes import words_and_notes
-from chatmemory.pastchats.formats.reading.json_walk import (
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
     first_said,
     json_items,
     json_object,
     json_text,
     without_blanks,
 )
+from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.reading.envelopes import words_and_notes
 from chatmemory.pastchats.prompt import TurnKind
 
 _TEXT: Final = frozenset({"text", "input_text", "output_text", "markdown", "refusal", "voice_note"})

@@ -4,25 +4,23 @@ The standard library's decoder reads values out of a buffer of text; the walk mo
 containers, and continues after damage.
 
 ``json_members``, ``object_members``, ``texts_beside`` and ``whole_object`` are walks over documents of usual shapes.
-``json_object``, ``json_text`` and others read values from other programs: one of an unexpected type counts as missing.
 """
 
 import codecs
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from json import JSONDecodeError
 from typing import Final, TypeAlias, cast, final
 
 from attrs import define, frozen
 
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import EMPTY, Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.json_lines import DECODER, why, why_no_json
 from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES
 
-EMPTY: Final[JsonObject] = {}
 ANY: Final = "*"
 """In a pattern: each index of a list, each key of an object."""
 
@@ -375,52 +373,3 @@ def whole_object(reader: HistoryReader) -> JsonObject:
         if not isinstance(found, HistoryIssue) and isinstance(found[1], Mapping):
             return found[1]
     return EMPTY
-
-
-def json_object(value: Json) -> JsonObject:
-    """Return *value* if it is a JSON object, otherwise an empty object."""
-    # dict first: a check against the abstract class takes several times as long.
-    return value if isinstance(value, (dict, Mapping)) else EMPTY
-
-
-def json_items(value: Json) -> Sequence[Json]:
-    """Return *value* if it is a JSON array, otherwise an empty array."""
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-
-
-def json_objects(value: Json) -> Iterator[JsonObject]:
-    """Yield the objects among the items of *value*."""
-    for item in json_items(value):
-        if isinstance(item, (dict, Mapping)):
-            yield item
-
-
-def value_at(value: Json, *path: str) -> Json:
-    """Return the value at *path*, one key per nested object; None if there is none."""
-    for key in path:
-        value = json_object(value).get(key)
-    return value
-
-
-def json_text(value: Json) -> str:
-    """Return *value* if it is a string, otherwise an empty string."""
-    return value if isinstance(value, str) else ""
-
-
-def first_text(record: JsonObject, *keys: str) -> str:
-    """Return the first string that is not empty under one of *keys*, in their order; "" if there is none."""
-    for key in keys:
-        value = record.get(key)
-        if isinstance(value, str) and value:
-            return value
-    return ""
-
-
-def without_blanks(fields: JsonObject) -> JsonObject:
-    """Return *fields* without empty values: None, and empty strings, arrays and objects."""
-    return {key: value for key, value in fields.items() if value not in (None, "", [], {}, ())}
-
-
-def first_said(*values: Json) -> str:
-    """Return the first of *values* that is a string with more than white space; "" if there is none."""
-    return next((value for value in values if isinstance(value, str) and value.strip()), "")

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.reading.json_walk import json_object
+from chatmemory.input.json_value import Json, JsonObject, json_object
 from chatmemory.pastchats.prompt import TurnKind
 
 PLAIN_ROLES: Final[Mapping[str, Role]] = {

@@ -11,12 +11,11 @@ from typing import TypeAlias, final
 from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_object, without_blanks
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
-from chatmemory.pastchats.formats.reading.json_walk import json_object, without_blanks
 from chatmemory.pastchats.formats.shapes.listed_turns import Questions
 from chatmemory.pastchats.prompt import TurnKind
 

@@ -9,12 +9,11 @@ from typing import Final, final
 from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.reading.text_lines import holds
 from chatmemory.pastchats.formats.shapes.message_lists import Holder
 from chatmemory.pastchats.prompt import TurnKind

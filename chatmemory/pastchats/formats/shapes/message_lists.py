@@ -8,20 +8,12 @@ from typing import Final, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import EMPTY, Json, JsonObject, json_items, json_object
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import Head, HistoryReader
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import (
-    ANY,
-    EMPTY,
-    END,
-    WalkPath,
-    json_items,
-    json_object,
-    walk,
-)
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, WalkPath, walk
 
 Pattern: TypeAlias = tuple[str, ...]
 """The path of the lists of messages in a document, in the form that ``walk`` takes."""

@@ -17,25 +17,21 @@ from typing import Final, TypeAlias, final
 from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
+    first_said,
+    json_items,
+    json_objects,
+    value_at,
+    without_blanks,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import (
-    ANY,
-    END,
-    End,
-    Walked,
-    WalkPath,
-    first_said,
-    json_items,
-    json_objects,
-    value_at,
-    walk,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, Walked, WalkPath, walk
 from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES, TextReader, byte_lines
 from chatmemory.pastchats.prompt import TurnKind
 

@@ -11,22 +11,22 @@ from typing import Final, TypeAlias, final
 from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import (
+    EMPTY,
+    Json,
+    JsonObject,
+    first_said,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import DECODER
-from chatmemory.pastchats.formats.reading.json_walk import (
-    EMPTY,
-    first_said,
-    json_members,
-    json_object,
-    json_objects,
-    json_text,
-    object_members,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import json_members, object_members
 from chatmemory.pastchats.prompt import TurnKind
 
 _STATE: Final = re.compile(r"<environment_details>.*?(?:</environment_details>|\Z)", re.DOTALL)

@@ -15,23 +15,23 @@ from typing import Final, Literal, TypeAlias, cast, final
 from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
+    first_text,
+    json_items,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
-from chatmemory.pastchats.formats.reading.json_walk import (
-    End,
-    first_text,
-    json_items,
-    json_object,
-    json_objects,
-    json_text,
-    walk,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import End, walk
 from chatmemory.pastchats.formats.shapes.listed_turns import Questions
 from chatmemory.pastchats.prompt import TurnKind
 

@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import (
+    EMPTY,
+    JsonObject,
+    first_said,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of
-from chatmemory.pastchats.formats.reading.json_walk import (
-    EMPTY,
-    first_said,
-    json_members,
-    json_object,
-    json_objects,
-    json_text,
-    texts_beside,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import json_members, texts_beside
 from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, tuple[Role, TurnKind]]] = {

@@ -10,24 +10,23 @@ from typing import Final, final
 
 from attrs import define, field
 
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
-from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
-from chatmemory.pastchats.formats.reading.editor_folders import folder_of, roots_of_editors
-from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import (
+from chatmemory.input.json_value import (
     EMPTY,
+    Json,
+    JsonObject,
     first_said,
     json_items,
     json_object,
     json_objects,
     json_text,
-    object_members,
-    texts_beside,
-    whole_object,
     without_blanks,
 )
+from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
+from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
+from chatmemory.pastchats.formats.reading.editor_folders import folder_of, roots_of_editors
+from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.json_walk import object_members, texts_beside, whole_object
 from chatmemory.pastchats.formats.reading.text_lines import beginning
 from chatmemory.pastchats.formats.tools.mutation_log import logged_requests, session_fields
 

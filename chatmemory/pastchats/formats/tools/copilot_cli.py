@@ -10,22 +10,22 @@ from typing import Final, final
 from attrs import define
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import (
+    EMPTY,
+    Json,
+    JsonObject,
+    first_text,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import (
-    EMPTY,
-    first_text,
-    json_members,
-    json_object,
-    json_objects,
-    json_text,
-    texts_beside,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import json_members, texts_beside
 from chatmemory.pastchats.formats.reading.text_lines import holds, text_lines
 from chatmemory.pastchats.prompt import TurnKind
 

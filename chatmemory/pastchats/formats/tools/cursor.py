@@ -11,7 +11,7 @@ from typing import Final, Literal, final
 from attrs import define, field, frozen
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, parts_of
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
@@ -20,7 +20,6 @@ from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_no
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.pastchats.formats.reading.text_lines import text_lines
 from chatmemory.pastchats.prompt import TurnKind

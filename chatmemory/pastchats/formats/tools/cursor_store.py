@@ -6,13 +6,12 @@ message, type 1 of a person and 2 of the model).  Built from public readers of t
 
 from typing import Final
 
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, first_text, json_items, json_object, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.editor_folders import folder_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import first_text, json_items, json_object, json_text
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 from chatmemory.pastchats.formats.shapes.sqlite_stores import CURSOR_ROOTS
 

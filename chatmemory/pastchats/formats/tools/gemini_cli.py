@@ -11,24 +11,23 @@ from typing import Final, final
 from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
+    first_text,
+    json_items,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import (
-    End,
-    first_text,
-    json_items,
-    json_members,
-    json_object,
-    json_objects,
-    json_text,
-    walk,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import End, json_members, walk
 from chatmemory.pastchats.prompt import TurnKind
 
 _BETWEEN: Final = "\n\n"

@@ -8,18 +8,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
-from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
-from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import (
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
     first_text,
     json_items,
     json_object,
     json_objects,
     json_text,
 )
+from chatmemory.pastchats.formats.histories import UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
+from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 from chatmemory.pastchats.formats.shapes.sqlite_stores import GOOSE_ROOTS
 

@@ -11,11 +11,11 @@ from typing import Final, TypeAlias, cast, final
 
 from attrs import define, field, frozen
 
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_items, json_object
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
-from chatmemory.pastchats.formats.reading.json_walk import End, json_items, json_object, walk
+from chatmemory.pastchats.formats.reading.json_walk import End, walk
 
 _SET: Final = 1
 _PUSH: Final = 2

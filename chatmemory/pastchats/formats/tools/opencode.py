@@ -12,24 +12,23 @@ from typing import Final, final
 from attrs import frozen
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import (
+    EMPTY,
+    Json,
+    JsonObject,
+    first_said,
+    json_object,
+    json_objects,
+    json_text,
+    without_blanks,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import (
-    EMPTY,
-    END,
-    first_said,
-    json_members,
-    json_object,
-    json_objects,
-    json_text,
-    walk,
-    without_blanks,
-)
+from chatmemory.pastchats.formats.reading.json_walk import END, json_members, walk
 from chatmemory.pastchats.formats.shapes.sqlite_stores import OPENCODE_ROOTS
 from chatmemory.pastchats.prompt import TurnKind
 

@@ -8,11 +8,9 @@ import re
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
-from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head
-from chatmemory.pastchats.formats.reading.content_blocks import Content, joined
-from chatmemory.pastchats.formats.reading.json_walk import (
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
     first_said,
     json_items,
     json_object,
@@ -21,6 +19,9 @@ from chatmemory.pastchats.formats.reading.json_walk import (
     value_at,
     without_blanks,
 )
+from chatmemory.pastchats.formats.histories import UnknownRecord
+from chatmemory.pastchats.formats.history_format import Claim, Head
+from chatmemory.pastchats.formats.reading.content_blocks import Content, joined
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.pastchats.formats.shapes.tree_format import (
     Outline,

@@ -8,11 +8,10 @@ from public readers of the export.
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, json_object, json_objects, json_text, value_at
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content
-from chatmemory.pastchats.formats.reading.json_walk import json_object, json_objects, json_text, value_at
 from chatmemory.pastchats.formats.shapes.tree_format import (
     Outline,
     Said,

@@ -12,17 +12,11 @@ from html.parser import HTMLParser
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import (
-    json_items,
-    json_members,
-    json_object,
-    json_objects,
-    json_text,
-)
+from chatmemory.pastchats.formats.reading.json_walk import json_members
 
 _HEADERS: Final = frozenset({"Gemini Apps", "Gemini", "Bard"})
 _VERB: Final = re.compile(

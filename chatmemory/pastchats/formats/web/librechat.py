@@ -10,19 +10,11 @@ from typing import Final, final
 from attrs import define, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, first_said, json_objects, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
-from chatmemory.pastchats.formats.reading.json_walk import (
-    ANY,
-    END,
-    End,
-    WalkPath,
-    first_said,
-    json_objects,
-    json_text,
-)
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, End, WalkPath
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.reading.text_lines import holds
 from chatmemory.pastchats.formats.shapes.tree_format import (

@@ -9,11 +9,10 @@ import re
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
-from chatmemory.pastchats.formats.reading.json_walk import first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.shapes.tree_format import (
     Outline,

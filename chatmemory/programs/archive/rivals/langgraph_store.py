@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_items, json_object
 from chatmemory.input.made_id import made_id
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
 from chatmemory.programs.archive.records import ItemRecord, RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.input.json_value import JsonObject
+from chatmemory.input.json_value import JsonObject, json_items, json_object, json_text
 from chatmemory.input.made_id import made_id
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object, json_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES
 from chatmemory.programs.archive.records import ConversationRecord, MessageRecord, Record, RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (

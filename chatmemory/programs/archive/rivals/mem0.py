@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Final
 
 from chatmemory.access.namespace import Namespace
+from chatmemory.input.json_value import json_items, json_object
 from chatmemory.longterm.memories import EarlierContent, Provenance
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import json_items, json_object
 from chatmemory.programs.archive.records import RejectedRecord
 from chatmemory.programs.archive.rivals.rival import (
     UNDATED,

@@ -9,11 +9,10 @@ from typing import Any, Final, TypeAlias, cast
 from attrs import frozen
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.input.json_value import Json, JsonObject
+from chatmemory.input.json_value import Json, JsonObject, json_object
 from chatmemory.input.made_id import made_id
 from chatmemory.input.rules import MAX_ID_CHARACTERS
 from chatmemory.longterm.memories import EarlierContent, Memory, MemoryRole, Provenance
-from chatmemory.pastchats.formats.reading.json_walk import json_object
 from chatmemory.programs.archive.records import MemoryRecord, Record, RejectedRecord
 
 Arrivals: TypeAlias = Iterator[Record | RejectedRecord]
