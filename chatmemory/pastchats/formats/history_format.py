@@ -20,7 +20,7 @@ LEAST_CONFIDENCE: Final = 50
 
 
 class UnreadableHistoryError(Exception):
-    """The file system returned no bytes; the argument is its message."""
+    """Raised by whatever reads a ``HistoryReader``: the file system returned no bytes; the argument is its message."""
 
 
 class HistoryReader(Protocol):

@@ -79,11 +79,7 @@ class _Titles:
 
 
 def survey(reader: HistoryReader) -> ClaudeSurvey:
-    """Read *reader* once and return the facts about its transcript.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
+    """Read *reader* once and return the facts about its transcript."""
     parents: dict[int, int] = {}  # of every record, by hash
     tips: dict[str, int] = {}
     first_lines: dict[str, int] = {}

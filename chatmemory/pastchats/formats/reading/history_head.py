@@ -29,9 +29,6 @@ def read_head(reader: HistoryReader) -> Head:
 
     A file of one whole JSON object has both shapes: its shape is ``json_lines``, and ``document`` is that object too;
     ``readings`` returns both.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
     """
     blocks = reader.blocks()
     start, rest = _first(blocks)

@@ -37,9 +37,6 @@ def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
 
     An incomplete line at the end of a file that is being written is a ``truncated_tail``.  Two records that two
     writers left in one line are two records.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
     """
     decode = DECODER.decode
     for content, line, offset, ending in byte_lines(reader):
@@ -62,11 +59,7 @@ def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
 
 
 def object_lines(reader: HistoryReader) -> Iterator[tuple[JsonObject, int] | HistoryIssue]:
-    """Yield the objects of ``json_lines``, each with the number of its line, and an issue for each line without one.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
+    """Yield the objects of ``json_lines``, each with the number of its line, and an issue for each line without one."""
     for found in json_lines(reader):
         if isinstance(found, HistoryIssue):
             yield found

@@ -3,7 +3,7 @@
 The standard library's decoder reads values out of a buffer of text; the walk moves the buffer forward, enters the named
 containers, and continues after damage.
 
-``json_members``, ``object_members``, ``texts_beside`` and ``whole_object`` are walks over documents of usual shapes.
+``json_members``, ``object_members``, ``members_beside``, ``texts_beside`` and ``whole_object`` are walks over documents of usual shapes.
 """
 
 import codecs
@@ -58,9 +58,6 @@ def walk(reader: HistoryReader, *into: tuple[str, ...]) -> Iterator[Walked | His
 
     For damage, an issue is yielded and the walk continues after it; a truncated document ends with an issue and with
     the ``END`` of every open container.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
     """
     document = _Document(reader)
     first = document.peek()
@@ -114,7 +111,8 @@ def _walk_into(document: "_Document", root: _Container) -> Iterator[Walked | His
                     document.leave()
                     yield from ((one.path, END) for one in reversed(stack))
                     return
-                document.skip()
+                if not found.is_passed:
+                    document.skip()
             else:
                 yield found
         else:
@@ -139,7 +137,6 @@ def _members(document: "_Document", container: _Container) -> "Iterator[Walked |
         if char in "]}":
             document.at += 1
             if char != closing:
-                # The walk is already after the bracket, so the reader must skip nothing.
                 yield _Damage("malformed_record", f"{char!r} where {closing!r} belongs", is_passed=True)
             return
         key: str | int = container.members
@@ -182,7 +179,6 @@ class _Document:
         self._blocks = reader.blocks()
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
         self._is_ended = False
-        self._is_passed = False
 
     def peek(self) -> str:
         """Return the next character that is not white space, without consuming it; "" at the end."""
@@ -240,17 +236,8 @@ class _Document:
 
     def skip(self) -> None:
         """Skip the damage, up to the next comma or bracket of the container; only brackets and strings are examined."""
-        if self._is_passed:
-            self._is_passed = False
-            return
         depth = 0
-        while True:
-            match = _STRUCTURE.search(self._text, self.at)
-            if match is None:
-                self.at = len(self._text)
-                if not self._more():
-                    return
-                continue
+        while (match := self._find(_STRUCTURE)) is not None:
             char = match.group()
             self.at = match.start()
             if not depth and char in ",]}":
@@ -264,13 +251,7 @@ class _Document:
                 depth -= 1
 
     def _skip_string(self) -> None:
-        while True:
-            match = _IN_STRING.search(self._text, self.at)
-            if match is None:
-                self.at = len(self._text)
-                if not self._more():
-                    return
-                continue
+        while (match := self._find(_IN_STRING)) is not None:
             self.at = match.end()
             if match.group() == '"':
                 return
@@ -278,13 +259,20 @@ class _Document:
                 self._more()
             self.at += 1
 
+    def _find(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Return the next match of *pattern*; None if the document ends before it."""
+        while (match := pattern.search(self._text, self.at)) is None:
+            self.at = len(self._text)
+            if not self._more():
+                return None
+        return match
+
     def leave(self) -> None:
         """Stop reading the document."""
         self._text, self.at, self._is_ended = "", 0, True
 
     def issue(self, damage: _Damage) -> HistoryIssue:
         """Return the issue for *damage* with its position."""
-        self._is_passed = damage.is_passed
         offset = self._bytes_before + _length(self._text[: self.at])
         return HistoryIssue(damage.code, self._path, damage.detail, offset=offset)
 
@@ -319,9 +307,6 @@ def json_members(
     """Yield the members of each of *lists* with their paths, in the order of the file, and an issue for each damage.
 
     A list is named by its path: ``("messages",)``, or ``()`` for a document that is a list.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
     """
     for found in walk(reader, *lists):
         if isinstance(found, HistoryIssue):
@@ -336,9 +321,6 @@ def object_members(
     """Yield the objects of the list at *path*, and an issue for each member that is not an object.
 
     Without *path*, the document itself is the list.  The issue calls the member *called*.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
     """
     for found in json_members(reader, path):
         if isinstance(found, HistoryIssue):
@@ -350,25 +332,20 @@ def object_members(
             yield HistoryIssue("malformed_record", reader.path, detail)
 
 
-def texts_beside(reader: HistoryReader, *lists: str) -> dict[str, str]:
-    """Return the texts of the document outside of *lists*, before or after them.
+def members_beside(reader: HistoryReader, *lists: str) -> Iterator[tuple[str, Json]]:
+    """Yield the members of the document outside of *lists*, before or after them."""
+    for found in walk(reader, *((name,) for name in lists)):
+        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and not isinstance(found[1], End):
+            yield str(found[0][0]), found[1]
 
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
-    return {
-        str(found[0][0]): found[1]
-        for found in walk(reader, *((name,) for name in lists))
-        if not isinstance(found, HistoryIssue) and len(found[0]) == 1 and isinstance(found[1], str)
-    }
+
+def texts_beside(reader: HistoryReader, *lists: str) -> dict[str, str]:
+    """Return the texts among ``members_beside``."""
+    return {name: value for name, value in members_beside(reader, *lists) if isinstance(value, str)}
 
 
 def whole_object(reader: HistoryReader) -> JsonObject:
-    """Return the object in a small file; an empty object when the file is damaged or holds no object.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
+    """Return the object in a small file; an empty object when the file is damaged or holds no object."""
     for found in walk(reader):
         if not isinstance(found, HistoryIssue) and isinstance(found[1], Mapping):
             return found[1]

@@ -46,11 +46,7 @@ class TextLine:
 
 
 def text_lines(reader: HistoryReader) -> Iterator[TextLine]:
-    """Yield the lines of *reader*; a line above 32 MiB is yielded in pieces with the same number.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
+    """Yield the lines of *reader*; a line above 32 MiB is yielded in pieces with the same number."""
     for content, line, offset, ending in byte_lines(reader, cut=True):
         if ending == "newline" and content.endswith(b"\r"):
             content = content[:-1]  # noqa: PLW2901  it is the same line

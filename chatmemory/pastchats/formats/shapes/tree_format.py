@@ -224,11 +224,7 @@ class TreeFormat:
 
 
 def placed_messages(reader: HistoryReader, shape: TreeFormat) -> Iterator[PlacedMessage | HistoryIssue]:
-    """Yield the messages on the current path of each conversation of *reader*, and an issue for each damage.
-
-    Raises:
-        UnreadableHistoryError: the file cannot be read.
-    """
+    """Yield the messages on the current path of each conversation of *reader*, and an issue for each damage."""
     nesting = shape.nesting if shape.nesting is not None and shape.nesting.is_found(reader) else None
     ahead = _outlines(_walked(reader, shape, nesting), shape)
     outline: Outline | None = None

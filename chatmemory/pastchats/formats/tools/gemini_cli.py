@@ -27,7 +27,7 @@ from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import End, json_members, walk
+from chatmemory.pastchats.formats.reading.json_walk import json_members, members_beside
 from chatmemory.pastchats.prompt import TurnKind
 
 _BETWEEN: Final = "\n\n"
@@ -205,13 +205,7 @@ def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
     lists = ((),) if is_list else (("messages",), ("history",))
     if "sessionId" not in session and not is_list:
         # The id is after the messages, if it exists.
-        for walked in walk(reader, *lists):
-            if (
-                not isinstance(walked, HistoryIssue)
-                and len(walked[0]) == 1
-                and not isinstance(walked[1], End)
-            ):
-                session[str(walked[0][0])] = walked[1]
+        session.update(members_beside(reader, "messages", "history"))
     found = _Session(reader, session)
     for member in json_members(reader, *lists):
         if isinstance(member, HistoryIssue):
