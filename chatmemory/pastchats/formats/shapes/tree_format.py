@@ -76,6 +76,7 @@ class Outline:
         root: the path of the conversation in the document.
         fields: its plain members by their path within, such as ``("chat", "title")``.
         places: by the path of each list of messages, its messages, until their order is known.
+        calls: the tool calls that belong to the next answer.
         order: by the id of each message on the current path, the index of its first turn.
         place: the path of the list that holds these messages.
         is_wrapper: the outline is the document around the conversations.
@@ -84,6 +85,7 @@ class Outline:
     root: WalkPath
     fields: dict[WalkPath, Json] = field(factory=dict[WalkPath, Json])
     places: dict[WalkPath, dict[str, Node]] = field(factory=dict[WalkPath, dict[str, Node]])
+    calls: list[JsonObject] = field(factory=list[JsonObject])
     order: dict[str, int] = field(factory=dict[str, int])
     place: WalkPath | None = None
     is_wrapper: bool = False
@@ -91,10 +93,6 @@ class Outline:
     def text(self, *places: Place) -> str:
         """Return the first text at one of *places* that is not blank; "" for none."""
         return first_said(*(self.fields.get(place) for place in places))
-
-    def native_id(self, path: str, *places: Place) -> str:
-        """Return the first id at one of *places*; without an id, *path* with the number of the conversation in the file."""
-        return self.text(*places) or (f"{path}#{self.root[-1]}" if self.root else path)
 
 
 @final
@@ -111,17 +109,6 @@ class Nesting:
     is_found: Callable[[HistoryReader], bool]
     places: tuple[Place, ...]
     flatten: Callable[[str, Walks], Walks]
-
-
-@final
-@frozen
-class PlacedMessage:
-    """A message on the current path of its conversation; *native_id* is None when the tool gave it no id."""
-
-    conversation: Outline
-    native_id: str | None
-    message: JsonObject
-    turn_index: int
 
 
 @final
@@ -174,87 +161,67 @@ class TreeFormat:
     has_global_ids: bool = False
     known_roots: Sequence[KnownRoot] = ()
 
-    def node(self, message: JsonObject, before: str | None) -> Node:
-        """Return the node of *message* in the tree; *before* is the id of the previous message in the file."""
-        said = self.said(message)
-        at = instant_of(value_at(message, *self.written_at))
-        turns = said.content.turn_count if isinstance(said, Said) else 0
-        return Node(self.parent(message, before), at.timestamp() if at else 0.0, turns)
-
-    def last(self, conversation: Outline, nodes: Mapping[str, Node]) -> str | None:
-        """Return the id where the current path of *conversation* ends."""
-        return conversation.text(*self.leaf) if self.leaf else last_child_leaf(nodes)
-
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the current path of each conversation, and an issue for each damage."""
-        conversation: Outline | None = None
-        conversation_id = title = project = ""
-        calls: list[JsonObject] = []
-        for found in placed_messages(reader, self):
+        nesting = self.nesting if self.nesting is not None and self.nesting.is_found(reader) else None
+        ahead = _outlines(_walked(reader, self, nesting), self)
+        outline: Outline | None = None
+        for found in _walked(reader, self, nesting):
             if isinstance(found, HistoryIssue):
                 yield found
                 continue
-            if found.conversation is not conversation:
-                conversation, calls = found.conversation, []
-                conversation_id = f"{self.name}:{conversation.native_id(reader.path, *self.conversation_id)}"
-                title, project = conversation.text(*self.title), conversation.text(*self.project)
-            said = self.said(found.message)
-            if isinstance(said, UnknownRecord):
-                yield said
-            if not isinstance(said, Said):
+            path, value = found
+            root, within = parted(path)
+            is_message = within[:-1] in self.messages
+            if not is_message and within:
                 continue
-            if self.has_calls_apart and not said.content.turn_count:
-                calls += said.content.tool_calls
+            if not is_message and value is not End.END:
+                yield _malformed(reader, path, "no conversation")
                 continue
-            if said.role == "assistant" and said.kind == "typed":
-                said.content.tool_calls[:0], calls = calls, []
-            yield from content_turns(
-                said.content,
-                conversation_id=conversation_id,
-                role=said.role,
-                kind=said.kind,
-                native_id=found.native_id,
-                first_index=found.turn_index,
-                timestamp=instant_of(value_at(found.message, *self.written_at)),
-                project=project,
-                metadata=without_blanks(
-                    {"title": title, **self.facts(found.message, found.conversation, said.role)}
-                ),
-            )
+            if outline is None or outline.root != root:
+                # Both walks meet the same conversations, unless the file changed in between: then it is read again.
+                outline = next((one for one in ahead if one.root == root), Outline(root))
+            if not is_message:
+                if not outline.places and not outline.is_wrapper:
+                    name = ".".join(self.messages[0])
+                    yield _malformed(reader, root, f"a conversation without {name!r}")
+            elif within[:-1] == outline.place:
+                if isinstance(value, Mapping):
+                    yield from self._turns(
+                        value, self.identify(within[-1], value), within[-1], outline, reader.path
+                    )
+                else:
+                    yield _malformed(reader, path, "a message that is no object")
 
-
-def placed_messages(reader: HistoryReader, shape: TreeFormat) -> Iterator[PlacedMessage | HistoryIssue]:
-    """Yield the messages on the current path of each conversation of *reader*, and an issue for each damage."""
-    nesting = shape.nesting if shape.nesting is not None and shape.nesting.is_found(reader) else None
-    ahead = _outlines(_walked(reader, shape, nesting), shape)
-    outline: Outline | None = None
-    for found in _walked(reader, shape, nesting):
-        if isinstance(found, HistoryIssue):
-            yield found
-            continue
-        path, value = found
-        root, within = parted(path)
-        place = _place(shape, within[:-1])
-        if place is None and within:
-            continue
-        if place is None and value is not End.END:
-            yield _malformed(reader, path, "no conversation")
-            continue
-        if outline is None or outline.root != root:
-            # Both walks meet the same conversations, unless the file changed in between: then it is read again.
-            outline = next((one for one in ahead if one.root == root), Outline(root))
-        if place is None:
-            if not outline.places and not outline.is_wrapper:
-                name = ".".join(shape.messages[0])
-                yield _malformed(reader, root, f"a conversation without {name!r}")
-        elif place == outline.place:
-            if not isinstance(value, Mapping):
-                yield _malformed(reader, path, "a message that is no object")
-                continue
-            native_id = shape.identify(within[-1], value)
-            turn_index = outline.order.get(native_id or f"#{within[-1]}")
-            if turn_index is not None:
-                yield PlacedMessage(outline, native_id or None, value, turn_index)
+    def _turns(
+        self, message: JsonObject, native_id: str, key: str | int, conversation: Outline, path: str
+    ) -> Iterator[Parsed]:
+        """Yield the turns of *message*, if it is on the current path of *conversation*."""
+        turn_index = conversation.order.get(native_id or f"#{key}")
+        said = None if turn_index is None else self.said(message)
+        if isinstance(said, UnknownRecord):
+            yield said
+        if not isinstance(said, Said):
+            return
+        if self.has_calls_apart and not said.content.turn_count:
+            conversation.calls += said.content.tool_calls
+            return
+        if said.role == "assistant" and said.kind == "typed":
+            said.content.tool_calls[:0], conversation.calls = conversation.calls, []
+        # Without an id, the number of the conversation in the file.
+        place = f"{path}#{conversation.root[-1]}" if conversation.root else path
+        facts = {"title": conversation.text(*self.title), **self.facts(message, conversation, said.role)}
+        yield from content_turns(
+            said.content,
+            conversation_id=f"{self.name}:{conversation.text(*self.conversation_id) or place}",
+            role=said.role,
+            kind=said.kind,
+            native_id=native_id or None,
+            first_index=turn_index,
+            timestamp=instant_of(value_at(message, *self.written_at)),
+            project=conversation.text(*self.project),
+            metadata=without_blanks(facts),
+        )
 
 
 def _outlines(walked: Walks, shape: TreeFormat) -> Iterator[Outline]:
@@ -275,13 +242,17 @@ def _outlines(walked: Walks, shape: TreeFormat) -> Iterator[Outline]:
         elif isinstance(value, End):
             if within in shape.messages:
                 outline.places.setdefault(within, {})
-        elif (place := _place(shape, within[:-1])) is None:
+        elif within[:-1] not in shape.messages:
             if not isinstance(value, str) or len(value) <= _HEADER_CHARACTERS:
                 outline.fields[within] = value if isinstance(value, str | int | float | None) else None
         elif isinstance(value, Mapping):
-            nodes = outline.places.setdefault(place, {})
-            before = next(reversed(nodes), None)
-            nodes[shape.identify(within[-1], value) or f"#{within[-1]}"] = shape.node(value, before)
+            nodes = outline.places.setdefault(within[:-1], {})
+            said, at = shape.said(value), instant_of(value_at(value, *shape.written_at))
+            nodes[shape.identify(within[-1], value) or f"#{within[-1]}"] = Node(
+                shape.parent(value, next(reversed(nodes), None)),
+                at.timestamp() if at else 0.0,
+                said.content.turn_count if isinstance(said, Said) else 0,
+            )
 
 
 def _ordered(outline: Outline, shape: TreeFormat) -> Outline:
@@ -290,7 +261,8 @@ def _ordered(outline: Outline, shape: TreeFormat) -> Outline:
     if outline.place is not None:
         nodes = outline.places[outline.place]
         turns = 0
-        for native_id in current_path(nodes, shape.last(outline, nodes)):
+        leaf = outline.text(*shape.leaf) if shape.leaf else last_child_leaf(nodes)
+        for native_id in current_path(nodes, leaf):
             outline.order[native_id] = turns
             turns += nodes[native_id].turns
     outline.places = {place: {} for place in outline.places}
@@ -352,10 +324,6 @@ def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
     if len(path) > 1 and path[0] in WRAPPERS and isinstance(path[1], int):
         return path[:2], path[2:]
     return (), path
-
-
-def _place(shape: TreeFormat, within: WalkPath) -> WalkPath | None:
-    return within if within in shape.messages else None
 
 
 def parent_of(value: object) -> str | None:
