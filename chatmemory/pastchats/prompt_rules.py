@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING
 
 from chatmemory import errors
 from chatmemory.input.choices import Role
-from chatmemory.input.rules import (
-    any_text_problems,
-    choice_problems,
-    instant_problems,
-    sequence_problems,
-)
+from chatmemory.input.rules import any_text_problems, choice_problems, instant_problems, sequence_problems
 from chatmemory.pastchats.prompt import PromptFilter
 
 if TYPE_CHECKING:

@@ -10,12 +10,7 @@ from attrs import define, field
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, first_text, json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of
-from chatmemory.pastchats.formats.claude.claude_text import (
-    BETWEEN_BLOCKS,
-    kind_of_words,
-    parts_of,
-    united,
-)
+from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, kind_of_words, parts_of, united
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content

@@ -40,11 +40,12 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    for listed in listed_messages(reader, _LISTS, _is_message):
-        if isinstance(listed, HistoryIssue):
-            yield listed
+    for found in listed_messages(reader, _LISTS, _is_message):
+        if isinstance(found, HistoryIssue):
+            yield found
             continue
-        type_name, data = _undressed(listed.value)
+        value, holder = found
+        type_name, data = _undressed(value)
         # The writer of a ``ChatMessage`` chose its role.
         role = (
             role_of(json_text(data.get("role"))) or "user" if type_name == "chat" else _ROLES.get(type_name)
@@ -61,8 +62,8 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
         yield from listed_turns(
             parts,
             data,
-            listed.holder,
-            conversation_id=listed.holder.conversation_id("langchain", reader.path),
+            holder,
+            conversation_id=holder.conversation_id("langchain", reader.path),
             role=role,
             native_id=json_text(data.get("id")) or None,
             speaker=name or None if role in ("user", "assistant") else None,

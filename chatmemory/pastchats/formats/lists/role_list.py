@@ -15,7 +15,7 @@ from chatmemory.pastchats.formats.reading.role_names import (
     text_field,
 )
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
-from chatmemory.pastchats.formats.shapes.message_lists import Listed, listed_messages, looked_at, pattern_of
+from chatmemory.pastchats.formats.shapes.message_lists import Holder, listed_messages, looked_at, pattern_of
 from chatmemory.pastchats.prompt import TurnKind
 
 _LISTS: Final = (
@@ -45,15 +45,14 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    for listed in listed_messages(reader, _LISTS, _is_message):
-        if isinstance(listed, HistoryIssue):
-            yield listed
+    for found in listed_messages(reader, _LISTS, _is_message):
+        if isinstance(found, HistoryIssue):
+            yield found
         else:
-            yield from _turns(listed, reader.path)
+            yield from _turns(_unwrapped(found[0]), found[1], reader.path)
 
 
-def _turns(listed: Listed, path: str) -> Iterator[Parsed]:
-    message = _unwrapped(listed.value)
+def _turns(message: JsonObject, holder: Holder, path: str) -> Iterator[Parsed]:
     text = text_field(message)
     field = role_field(message) or next((name for name in ROLE_FIELDS if named(message.get(name))), "")
     if not text or not field:
@@ -68,8 +67,8 @@ def _turns(listed: Listed, path: str) -> Iterator[Parsed]:
     yield from listed_turns(
         parts,
         message,
-        listed.holder,
-        conversation_id=listed.holder.conversation_id("role_list", path),
+        holder,
+        conversation_id=holder.conversation_id("role_list", path),
         role=role,
         kind=_kind(message, role),
         native_id=next((native for native in ids if isinstance(native, str) and native), None),

@@ -35,11 +35,11 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     """Yield the turns of each conversation."""
     begun: Holder | None = None
     conversation_id = ""
-    for listed in listed_messages(reader, _LISTS, _is_message):
-        if isinstance(listed, HistoryIssue):
-            yield listed
+    for found in listed_messages(reader, _LISTS, _is_message):
+        if isinstance(found, HistoryIssue):
+            yield found
             continue
-        message, holder = json_object(listed.value), listed.holder
+        message, holder = json_object(found[0]), found[1]
         if holder is not begun:
             begun, conversation_id = holder, holder.conversation_id("sharegpt", reader.path)
             system = json_text(holder.fields.get("system") or holder.fields.get("system_prompt"))

@@ -2,9 +2,11 @@
 
 A tool adds functions that recognize and read its records; damaged lines, the records of an abandoned branch and the
 number of turns of a message are handled in the same way for all tools.
+
+``Questions`` counts the questions of a person, so that a tool can take back the last ones with all that follows them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeAlias, final
 
@@ -16,7 +18,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, Unknown
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
-from chatmemory.pastchats.formats.shapes.listed_turns import Questions
+from chatmemory.pastchats.formats.reading.text_lines import holds
 from chatmemory.pastchats.prompt import TurnKind
 
 
@@ -50,6 +52,45 @@ class Line:
 Read: TypeAlias = Line | UnknownRecord | None
 Link: TypeAlias = tuple[str, str | None]
 """The id of a record, and the id of its parent."""
+
+
+@final
+@define
+class Questions:
+    """The questions so far; the first pass over a file finds those that the second one marks.
+
+    Attributes:
+        undone: the numbers of the questions that are taken back later, counted from 1.
+    """
+
+    undone: frozenset[int] = frozenset()
+    _asked: int = 0
+    _kept: list[int] = field(factory=list[int])
+
+    def ask(self) -> None:
+        """Count a question."""
+        self._asked += 1
+        self._kept.append(self._asked)
+
+    def take_back(self, count: int) -> None:
+        """Take back the last *count* questions."""
+        del self._kept[max(len(self._kept) - max(count, 0), 0) :]
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether the present question is taken back later."""
+        return self._asked in self.undone
+
+    @classmethod
+    def of(
+        cls, reader: HistoryReader, sign: str, parse: "Callable[[Questions], Iterable[object]]"
+    ) -> "Questions":
+        """Return the questions with those that are taken back, if *sign*, which tells of it, is in the file."""
+        first = cls()
+        if holds(reader, sign.encode()):
+            for _ in parse(first):
+                pass
+        return cls(frozenset(range(1, first._asked + 1)).difference(first._kept))
 
 
 @final

@@ -1,20 +1,15 @@
-"""``listed_turns``: the turns of one message of a list: its text, its thoughts, the results of its tools.
+"""``listed_turns``: the turns of one message of a list: its text, its thoughts, the results of its tools."""
 
-``Questions`` counts the questions of a person, so that a tool can take back the last ones with all that follows them.
-"""
+from collections.abc import Iterator
+from typing import Final
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final, final
-
-from attrs import define, evolve, field
+from attrs import evolve
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import PromptTurn
-from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.text_lines import holds
 from chatmemory.pastchats.formats.shapes.message_lists import Holder
 from chatmemory.pastchats.prompt import TurnKind
 
@@ -106,42 +101,3 @@ def note_calls(parts: Content, message: JsonObject) -> None:
     legacy = json_object(message.get("function_call"))
     if legacy:
         parts.called(legacy.get("name"))
-
-
-@final
-@define
-class Questions:
-    """The questions so far; the first pass over a file finds those that the second one marks.
-
-    Attributes:
-        undone: the numbers of the questions that are taken back later, counted from 1.
-    """
-
-    undone: frozenset[int] = frozenset()
-    _asked: int = 0
-    _kept: list[int] = field(factory=list[int])
-
-    def ask(self) -> None:
-        """Count a question."""
-        self._asked += 1
-        self._kept.append(self._asked)
-
-    def take_back(self, count: int) -> None:
-        """Take back the last *count* questions."""
-        del self._kept[max(len(self._kept) - max(count, 0), 0) :]
-
-    @property
-    def is_undone(self) -> bool:
-        """Whether the present question is taken back later."""
-        return self._asked in self.undone
-
-    @classmethod
-    def of(
-        cls, reader: HistoryReader, sign: str, parse: "Callable[[Questions], Iterable[object]]"
-    ) -> "Questions":
-        """Return the questions with those that are taken back, if *sign*, which tells of it, is in the file."""
-        first = cls()
-        if holds(reader, sign.encode()):
-            for _ in parse(first):
-                pass
-        return cls(frozenset(range(1, first._asked + 1)).difference(first._kept))

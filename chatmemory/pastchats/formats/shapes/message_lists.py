@@ -13,7 +13,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import Head, HistoryReader
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
-from chatmemory.pastchats.formats.reading.json_walk import ANY, END, WalkPath, walk
+from chatmemory.pastchats.formats.reading.json_walk import ANY, END, Walked, WalkPath, walk
 
 Pattern: TypeAlias = tuple[str, ...]
 """The path of the lists of messages in a document, in the form that ``walk`` takes."""
@@ -76,15 +76,6 @@ class Holder:
         return f"{format_name}:{self.native_id or path + self.place}"
 
 
-@final
-@frozen
-class Listed:
-    """A member of a list of messages."""
-
-    value: Json
-    holder: Holder
-
-
 def pattern_of(
     document: Json, keys: Sequence[str], is_message: IsMessage, *, depth: int = 0
 ) -> Pattern | None:
@@ -131,7 +122,7 @@ def looked_at(head: Head) -> Json:
 
 def listed_messages(
     reader: HistoryReader, keys: Sequence[str], is_message: IsMessage
-) -> Iterator[Listed | HistoryIssue]:
+) -> Iterator[tuple[Json, Holder] | HistoryIssue]:
     """Yield the members of every list of messages in *reader*, each with the object that holds the list."""
     head = read_head(reader)
     if head.shape == "json_lines" and head.document is None:
@@ -141,32 +132,32 @@ def listed_messages(
     if pattern is None:
         yield HistoryIssue("not_a_transcript", reader.path, "no list of messages")
         return
-    ahead = None if _is_named_first(head.document, pattern) else _Ahead(reader, pattern)
+    ahead = None if _is_named_first(head.document, pattern) else walk(reader, *_prefixes(pattern))
     yield from _in_document(reader, pattern, ahead)
 
 
 def _in_lines(
     reader: HistoryReader, keys: Sequence[str], is_message: IsMessage
-) -> Iterator[Listed | HistoryIssue]:
+) -> Iterator[tuple[Json, Holder] | HistoryIssue]:
     whole = Holder("", EMPTY)
     for line in json_lines(reader):
         if isinstance(line, HistoryIssue):
             yield line
         elif is_message(line.value):
-            yield Listed(line.value, whole)
+            yield line.value, whole
         else:
             pattern = pattern_of(line.value, keys, is_message)
             if pattern is None:
-                yield Listed(line.value, whole)
+                yield line.value, whole
             else:
                 yield from _within(line.value, pattern, Holder(f"#L{line.line}", EMPTY))
 
 
-def _within(value: Json, pattern: Pattern, holder: Holder) -> Iterator[Listed]:
+def _within(value: Json, pattern: Pattern, holder: Holder) -> Iterator[tuple[Json, Holder]]:
     """Yield the messages of a JSON value that has been read whole."""
     if not pattern:
         for member in json_items(value):
-            yield Listed(member, holder)
+            yield member, holder
     elif isinstance(value, list):
         for index, member in enumerate(json_items(value)):
             yield from _within(member, pattern[1:], Holder(f"{holder.place}#{index + 1}", EMPTY))
@@ -178,8 +169,8 @@ def _within(value: Json, pattern: Pattern, holder: Holder) -> Iterator[Listed]:
 
 
 def _in_document(
-    reader: HistoryReader, pattern: Pattern, ahead: "_Ahead | None"
-) -> Iterator[Listed | HistoryIssue]:
+    reader: HistoryReader, pattern: Pattern, ahead: Iterator[Walked | HistoryIssue] | None
+) -> Iterator[tuple[Json, Holder] | HistoryIssue]:
     depth = len(pattern)
     holder_depth = depth - 1 if pattern and pattern[-1] != ANY else depth
     holder, holder_path = Holder("", EMPTY), None
@@ -193,34 +184,30 @@ def _in_document(
             continue
         here = path[:holder_depth]
         if here != holder_path and len(path) > holder_depth:
-            fields = {} if ahead is None else ahead.fields(here)
+            fields = {} if ahead is None else _fields_of(here, ahead)
             holder, holder_path = Holder(_place(here, pattern), fields), here
         if len(path) == depth + 1 and (depth or isinstance(path[0], int)):
-            yield Listed(value, holder)
+            yield value, holder
         elif len(path) == holder_depth + 1:
             fields.update(_noted({str(path[-1]): value}))
 
 
-@final
-class _Ahead:
-    """A second walk, which runs ahead to the end of each conversation for the fields after its messages, such as its id."""
+def _fields_of(holder: WalkPath, ahead: Iterator[Walked | HistoryIssue]) -> dict[str, Json]:
+    """Return the fields beside the messages of *holder*, of which some come after them, such as its id.
 
-    def __init__(self, reader: HistoryReader, pattern: Pattern) -> None:
-        self._walk = walk(reader, *_prefixes(pattern))
-
-    def fields(self, holder: WalkPath) -> dict[str, Json]:
-        """Return the fields beside the messages of *holder*; call it in the order of the file."""
-        found: dict[str, Json] = {}
-        for walked in self._walk:
-            if isinstance(walked, HistoryIssue):
-                continue  # the other walk reports it
-            path, value = walked
-            if value is END:
-                if path == holder:
-                    break
-            elif path[:-1] == holder:
-                found.update(_noted({str(path[-1]): value}))
-        return found
+    *ahead* is a second walk, which goes on to the end of the conversation.
+    """
+    found: dict[str, Json] = {}
+    for walked in ahead:
+        if isinstance(walked, HistoryIssue):
+            continue  # the other walk reports it
+        path, value = walked
+        if value is END:
+            if path == holder:
+                break
+        elif path[:-1] == holder:
+            found.update(_noted({str(path[-1]): value}))
+    return found
 
 
 def _is_named_first(document: Json, pattern: Pattern) -> bool:

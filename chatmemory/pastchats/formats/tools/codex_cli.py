@@ -32,7 +32,7 @@ from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
 from chatmemory.pastchats.formats.reading.json_walk import End, walk
-from chatmemory.pastchats.formats.shapes.listed_turns import Questions
+from chatmemory.pastchats.formats.shapes.line_format import Questions
 from chatmemory.pastchats.prompt import TurnKind
 
 _SHELL_COMMAND: Final = re.compile(r"\s*<user_shell_command>")
