@@ -13,7 +13,7 @@ from typing import Final
 
 from chatmemory.input.json_value import JsonObject, first_text, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
@@ -65,16 +65,16 @@ def _request(text: str) -> tuple[list[str], list[str]]:
     return list(words), [_REQUEST.sub("", text).strip()]
 
 
-def _session_of(path: str) -> str:
-    found = _CONVERSATION.search(path)
-    return "" if found is None else found[1] or found[2]
+def _begin(reader: HistoryReader, session: Session) -> None:
+    found = _CONVERSATION.search(reader.path)
+    session.native_id = "" if found is None else found[1] or found[2]
 
 
 antigravity: Final = LineFormat(
     name="antigravity",
     claim_of=_claim,
     read=_read,
-    session_of=_session_of,
+    begin=_begin,
     known_roots=tuple(
         KnownRoot(
             f"~/.gemini/{folder}", ("brain/*/.system_generated/logs/transcript.jsonl", "conversations/*.*")

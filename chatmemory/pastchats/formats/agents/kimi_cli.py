@@ -96,31 +96,26 @@ def _message(record: JsonObject) -> Read:
     return Line(role=role, content=content, kind=kind_of(role))
 
 
-def _session_of(path: str) -> str:
-    if (agent := _AGENT.search(path)) is not None:
-        return agent[1] if agent[2] == "main" else f"{agent[1]}/{agent[2]}"
-    found = _SESSION.search(path)
-    return found[1] if found is not None else ""
-
-
 def _begin(reader: HistoryReader, session: Session) -> None:
-    """Read folder and title from the state of the session."""
-    found = _AGENT.search(reader.path)
-    state = None if found is None else reader.sibling("../../state.json")
-    if found is None or state is None:
+    """Read the id from the path, and folder and title from the state of the session."""
+    if (context := _SESSION.search(reader.path)) is not None:
+        session.native_id = context[1]
+    if (agent := _AGENT.search(reader.path)) is None:
         return
-    head = read_head(state)
-    about = json_object(head.document or next(iter(head.records), None))
-    session.project = first_said(about.get("cwd"), about.get("workDir"))
-    session.facts["title"] = about.get("title")
-    session.facts["parent_session"] = found[1] if found[2] != "main" else ""
+    is_main = agent[2] == "main"
+    session.native_id = agent[1] if is_main else f"{agent[1]}/{agent[2]}"
+    if (state := reader.sibling("../../state.json")) is not None:
+        head = read_head(state)
+        about = json_object(head.document or next(iter(head.records), None))
+        session.project = first_said(about.get("cwd"), about.get("workDir"))
+        session.facts["title"] = about.get("title")
+        session.facts["parent_session"] = "" if is_main else agent[1]
 
 
 kimi_cli: Final = LineFormat(
     name="kimi_cli",
     claim_of=_claim,
     read=_read,
-    session_of=_session_of,
     begin=_begin,
     undo=("context.undo", "count"),
     known_roots=(

@@ -14,6 +14,7 @@ from attrs import field, frozen
 from chatmemory.input.json_value import Json, first_text, json_object, json_text
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.text_lines import byte_lines
+from chatmemory.pastchats.formats.shapes.line_format import branches_off
 
 _UUID: Final = re.compile(rb'"uuid"\s*:\s*"([^"]+)"')
 _PARENT: Final = re.compile(rb'"parentUuid"\s*:\s*"([^"]+)"')
@@ -155,15 +156,4 @@ def _left_behind(parents: Mapping[int, int], tips: Mapping[str, int]) -> Iterato
         while at in parents and at not in on_path:
             on_path.add(at)
             at = parents[at]
-    is_off: dict[int, bool] = {}
-    for record in parents:
-        chain: list[int] = []
-        at = record
-        while at in parents and at not in on_path and at not in is_off:
-            is_off[at] = False  # stops at a cycle
-            chain.append(at)
-            at = parents[at]
-        verdict = at in on_path or is_off.get(at, False)
-        for link in chain:
-            is_off[link] = verdict
-    return (record for record, verdict in is_off.items() if verdict)
+    return branches_off(parents, on_path)

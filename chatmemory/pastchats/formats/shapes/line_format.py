@@ -6,9 +6,9 @@ number of turns of a message are handled in the same way for all tools.
 ``Questions`` counts the questions of a person, so that a tool can take back the last ones with all that follows them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeAlias, final
+from typing import TypeAlias, TypeVar, final
 
 from attrs import define, evolve, field, frozen
 
@@ -28,7 +28,7 @@ class Session:
     """The facts about the whole file in the records so far.
 
     Attributes:
-        native_id: the tool's id of the conversation; "" until a record holds one, or when no record does.
+        native_id: the tool's id of the conversation; "": the path is the id.
     """
 
     native_id: str = ""
@@ -52,6 +52,8 @@ class Line:
 Read: TypeAlias = Line | UnknownRecord | None
 Link: TypeAlias = tuple[str, str | None]
 """The id of a record, and the id of its parent."""
+
+Id = TypeVar("Id")
 
 
 @final
@@ -103,18 +105,15 @@ class LineFormat:
             counts.
         read: returns the content of a record, and stores facts about the whole file in the session; None for no
             words.
-        session_of: returns the id of the conversation when no record holds it, given the path; "" for the path
-            itself.
         link: returns the position of a record in a tree, None for no position; an abandoned branch is marked.
             None: the records of this format are a list.
-        begin: stores facts about the whole file, from files near it.
+        begin: stores facts about the whole file, from its path or from files near it.
         undo: the type of a record that takes back questions, and the name of their number in it; None: there is none.
     """
 
     name: str
     claim_of: Callable[[JsonObject, str], Claim | None]
     read: Callable[[JsonObject, Session], Read]
-    session_of: Callable[[str], str] = lambda _path: ""
     link: Callable[[JsonObject], Link | None] | None = None
     begin: Callable[[HistoryReader, Session], None] = lambda _reader, _session: None
     undo: tuple[str, str] | None = None
@@ -137,10 +136,9 @@ class LineFormat:
         yield from self._parsed(reader, questions)
 
     def _parsed(self, reader: HistoryReader, questions: Questions) -> Iterator[Parsed]:
-        left = frozenset[str]() if self.link is None else _left_branches(reader, self.link)
+        left = frozenset[str | None]() if self.link is None else _left_branches(reader, self.link)
         session = Session()
         self.begin(reader, session)
-        fallback = self.session_of(reader.path) or reader.path
         calls: list[JsonObject] = []
         for found in object_lines(reader):
             if isinstance(found, HistoryIssue):
@@ -160,7 +158,7 @@ class LineFormat:
             if isinstance(read, UnknownRecord):
                 yield read
             elif read is not None:
-                yield from _turns(read, session, f"{self.name}:{session.native_id or fallback}", calls)
+                yield from _turns(read, session, f"{self.name}:{session.native_id or reader.path}", calls)
 
 
 def _turns(read: Line, session: Session, conversation_id: str, calls: list[JsonObject]) -> Iterator[Parsed]:
@@ -183,32 +181,36 @@ def _turns(read: Line, session: Session, conversation_id: str, calls: list[JsonO
     )
 
 
-def _left_branches(reader: HistoryReader, link: Callable[[JsonObject], Link | None]) -> frozenset[str]:
+def _left_branches(reader: HistoryReader, link: Callable[[JsonObject], Link | None]) -> frozenset[str | None]:
     """Return the ids of the records on another branch than the one that ends with the last record.
 
     A record whose link to the others is broken by damage is on no abandoned branch.
     """
-    parents: dict[str, str | None] = {}
+    parents: dict[str | None, str | None] = {}
     last = ""
     for found in object_lines(reader):
         place = None if isinstance(found, HistoryIssue) else link(found[0])
         if place is not None:
             last, parents[place[0]] = place
-    path: dict[str | None, None] = {}
+    path: set[str | None] = set()
     at: str | None = last
     while at in parents and at not in path:
-        path[at] = None
+        path.add(at)
         at = parents[at]
-    path[at] = None  # the beginning of the path: None, or a record that is missing
-    left: set[str] = set()
-    kept: set[str | None] = set()
+    path.add(at)  # the beginning of the path: None, or a record that is missing
+    return frozenset(branches_off(parents, path))
+
+
+def branches_off(parents: Mapping[Id, Id], path: Container[Id]) -> Iterator[Id]:
+    """Yield the records that branch off *path*; *parents* has the id of the parent by the id of each record."""
+    is_off: dict[Id, bool] = {}
     for start in parents:
-        chain: list[str] = []
-        node: str | None = start
-        while node in parents and node not in path and node not in left and node not in kept:
-            chain.append(node)
-            node = parents[node]
-            if len(chain) > len(parents):
-                break  # a cycle
-        (left if node in path or node in left else kept).update(chain)
-    return frozenset(left)
+        chain: list[Id] = []
+        at = start
+        while at in parents and at not in path and at not in is_off:
+            is_off[at] = False  # stops at a cycle
+            chain.append(at)
+            at = parents[at]
+        if at in path or is_off.get(at):
+            is_off.update(dict.fromkeys(chain, True))
+            yield from chain
