@@ -23,17 +23,12 @@ class UnreadableHistoryError(Exception):
     """Raised by whatever reads a ``HistoryReader``: the file system returned no bytes; the argument is its message."""
 
 
-class HistoryReader(Protocol):
-    """Gives a format the bytes of one file, and of files near it."""
+class HistoryBytes(Protocol):
+    """Gives the bytes of one file, or of a part of it."""
 
     @property
     def path(self) -> str:
         """The path of the file, for people and for ids."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The last part of *path*."""
         ...
 
     def blocks(self) -> Iterator[bytes]:
@@ -44,6 +39,15 @@ class HistoryReader(Protocol):
         Raises:
             UnreadableHistoryError: the file cannot be read.
         """
+        ...
+
+
+class HistoryReader(HistoryBytes, Protocol):
+    """Gives a format the bytes of one file, and of files near it."""
+
+    @property
+    def name(self) -> str:
+        """The last part of *path*."""
         ...
 
     def sibling(self, relative: str, /) -> "HistoryReader | None":

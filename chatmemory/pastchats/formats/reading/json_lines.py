@@ -8,7 +8,7 @@ from attrs import frozen
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
-from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.history_format import HistoryBytes
 from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES, byte_lines
 
 DECODER: Final = JSONDecoder(strict=False)  # control characters in strings are damage without loss
@@ -32,7 +32,7 @@ class JsonLine:
     offset: int
 
 
-def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
+def json_lines(reader: HistoryBytes) -> Iterator[JsonLine | HistoryIssue]:
     """Yield the records of *reader*, and an issue for each line without a record; blank lines are skipped.
 
     An incomplete line at the end of a file that is being written is a ``truncated_tail``.  Two records that two
@@ -58,7 +58,7 @@ def json_lines(reader: HistoryReader) -> Iterator[JsonLine | HistoryIssue]:
                 yield HistoryIssue(code, reader.path, damage, line, offset)
 
 
-def object_lines(reader: HistoryReader) -> Iterator[tuple[JsonObject, int] | HistoryIssue]:
+def object_lines(reader: HistoryBytes) -> Iterator[tuple[JsonObject, int] | HistoryIssue]:
     """Yield the objects of ``json_lines``, each with the number of its line, and an issue for each line without one."""
     for found in json_lines(reader):
         if isinstance(found, HistoryIssue):

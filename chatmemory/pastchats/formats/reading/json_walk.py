@@ -17,7 +17,7 @@ from attrs import define, frozen
 
 from chatmemory.input.json_value import EMPTY, Json, JsonObject
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
-from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.history_format import HistoryBytes, HistoryReader
 from chatmemory.pastchats.formats.reading.json_lines import DECODER, why, why_no_json
 from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES
 
@@ -48,7 +48,7 @@ Walked: TypeAlias = tuple[WalkPath, Json | End]
 _Patterns: TypeAlias = tuple[tuple[str, ...], ...]
 
 
-def walk(reader: HistoryReader, *into: tuple[str, ...]) -> Iterator[Walked | HistoryIssue]:
+def walk(reader: HistoryBytes, *into: tuple[str, ...]) -> Iterator[Walked | HistoryIssue]:
     """Yield the members of the containers that *into* names, each with its path, in the order of the file.
 
     ``walk(reader, (ANY, "mapping"))`` over ``[{"title": "x", "mapping": {"n": {...}}}]`` yields ``((0, "title"),
@@ -171,7 +171,7 @@ class _Damage:
 class _Document:
     """The text of a document, as a buffer that moves forward."""
 
-    def __init__(self, reader: HistoryReader) -> None:
+    def __init__(self, reader: HistoryBytes) -> None:
         self.at = 0
         self._text = ""
         self._bytes_before = 0

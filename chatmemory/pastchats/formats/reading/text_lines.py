@@ -14,7 +14,7 @@ from typing import Final, Literal, final
 
 from attrs import define, field, frozen
 
-from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.history_format import HistoryBytes, HistoryReader
 
 MAX_RECORD_BYTES: Final = 32 * 1024 * 1024
 """A longer record holds a file rather than words; reading it would take more memory than a reader may use."""
@@ -53,7 +53,7 @@ def text_lines(reader: HistoryReader) -> Iterator[TextLine]:
         yield TextLine(content.decode("utf-8", "surrogateescape"), line, offset)
 
 
-def byte_lines(reader: HistoryReader, *, cut: bool = False) -> Iterator[tuple[bytes, int, int, LineEnd]]:
+def byte_lines(reader: HistoryBytes, *, cut: bool = False) -> Iterator[tuple[bytes, int, int, LineEnd]]:
     r"""Yield each line without its ``\n``, its number from 1, its position in bytes, and what ended it.
 
     For a line longer than ``MAX_RECORD_BYTES``, the beginning is yielded as ``too_long``, and the rest is skipped;

@@ -6,14 +6,14 @@ of them last, then to yield each request after its last change.  So memory holds
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, cast, final
 
 from attrs import define, field, frozen
 
 from chatmemory.input.json_value import Json, JsonObject, json_items, json_object
 from chatmemory.pastchats.formats.histories import HistoryIssue
-from chatmemory.pastchats.formats.history_format import HistoryReader
+from chatmemory.pastchats.formats.history_format import HistoryBytes, HistoryReader
 from chatmemory.pastchats.formats.reading.json_lines import JsonLine, json_lines
 from chatmemory.pastchats.formats.reading.json_walk import End, walk
 
@@ -164,13 +164,15 @@ def _put(holder: Json, step: str | int, value: Json) -> None:
 
 def _mutations(reader: HistoryReader) -> Iterator[_Mutation | HistoryIssue]:
     """Yield the mutations of the log; the first line is parsed as a stream, because it may be too large for memory."""
-    for found in walk(_Part(reader, _first_line), ("v", "requests")):
+    first = _Part(reader.path, lambda: _first_line(reader.blocks()))
+    others = _Part(reader.path, lambda: _other_lines(reader.blocks()))
+    for found in walk(first, ("v", "requests")):
         if isinstance(found, HistoryIssue):
             yield found
             continue
         path, value = found
         if path == ("kind",) and value != _SNAPSHOT:
-            yield from _from_lines(json_lines(reader), lines_before=0)
+            yield from _from_lines(reader, lines_before=0)
             return
         if isinstance(value, End) or path[:1] != ("v",):
             continue
@@ -178,13 +180,11 @@ def _mutations(reader: HistoryReader) -> Iterator[_Mutation | HistoryIssue]:
             yield _Mutation(_PUSH, ("requests",), [value], None, 1)
         else:
             yield _Mutation(_SET, path[1:], value, None, 1)
-    yield from _from_lines(json_lines(_Part(reader, _other_lines)), lines_before=1)
+    yield from _from_lines(others, lines_before=1)
 
 
-def _from_lines(
-    lines: Iterator[JsonLine | HistoryIssue], *, lines_before: int
-) -> Iterator[_Mutation | HistoryIssue]:
-    for found in lines:
+def _from_lines(reader: HistoryBytes, *, lines_before: int) -> Iterator[_Mutation | HistoryIssue]:
+    for found in json_lines(reader):
         if isinstance(found, JsonLine):
             yield from _of_entry(json_object(found.value), found.line + lines_before)
         else:
@@ -205,27 +205,10 @@ def _of_entry(entry: JsonObject, line: int) -> Iterator[_Mutation]:
 @final
 @frozen
 class _Part:
-    """A reader of the blocks of *whole* that *pick* selects."""
+    """A part of a file, as ``HistoryBytes``."""
 
-    whole: HistoryReader
-    pick: Callable[[Iterator[bytes]], Iterator[bytes]]
-
-    @property
-    def path(self) -> str:
-        return self.whole.path
-
-    @property
-    def name(self) -> str:
-        return self.whole.name
-
-    def blocks(self) -> Iterator[bytes]:
-        return self.pick(self.whole.blocks())
-
-    def sibling(self, relative: str, /) -> HistoryReader | None:
-        return self.whole.sibling(relative)
-
-    def entries(self, relative: str = ".", /) -> Sequence[str]:
-        return self.whole.entries(relative)
+    path: str
+    blocks: Callable[[], Iterator[bytes]]
 
 
 def _first_line(blocks: Iterator[bytes]) -> Iterator[bytes]:
