@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.pastchats.redaction.token_prefixes import TOKENS, PrefixedToken
+from chatmemory.pastchats.redaction.token_prefixes import TOKENS, Token
 
 Secret: TypeAlias = tuple[int, int, str]
 """The start and the end of a secret, and its kind."""
@@ -111,10 +111,10 @@ _AWS_SECRET: Final = re.compile(
 )
 
 
-def _by_beginning() -> tuple[dict[str, list[tuple[str, PrefixedToken]]], dict[str, PrefixedToken]]:
+def _by_beginning() -> tuple[dict[str, list[tuple[str, Token]]], dict[str, Token]]:
     """Return the tokens by the first characters of a run, and by the prefix right before a run."""
-    starts: dict[str, list[tuple[str, PrefixedToken]]] = {}
-    leads: dict[str, PrefixedToken] = {}
+    starts: dict[str, list[tuple[str, Token]]] = {}
+    leads: dict[str, Token] = {}
     for token in TOKENS:
         for prefix in token.prefixes:
             if prefix[-1] in _WORD:
@@ -190,7 +190,7 @@ def _led(text: str, start: int) -> Iterator[Secret]:
                 yield *match.span("secret" if inner.pattern.groups else 0), inner.name
 
 
-def _end_of(token: PrefixedToken, text: str, start: int, after: int, run_end: int | None) -> int:
+def _end_of(token: Token, text: str, start: int, after: int, run_end: int | None) -> int:
     """Return the end of the token that begins at *start* and whose prefix ends at *after*; 0 for no token."""
     match = token.of.match(text, after)
     if match is None or match.end() - after < token.least:
