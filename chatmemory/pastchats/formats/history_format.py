@@ -113,6 +113,11 @@ class KnownRoot:
     files: tuple[str, ...]
 
 
+def roots_in(*folders: str, files: tuple[str, ...]) -> tuple[KnownRoot, ...]:
+    """Return a place of *files*, which are globs, below each of *folders*."""
+    return tuple(KnownRoot(folder, files) for folder in folders)
+
+
 class HistoryFormat(Protocol):
     """Reads one format of histories."""
 

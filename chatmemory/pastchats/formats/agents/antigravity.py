@@ -13,7 +13,7 @@ from typing import Final
 
 from chatmemory.input.json_value import JsonObject, first_text, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
@@ -75,10 +75,10 @@ antigravity: Final = LineFormat(
     claim_of=_claim,
     read=_read,
     begin=_begin,
-    known_roots=tuple(
-        KnownRoot(
-            f"~/.gemini/{folder}", ("brain/*/.system_generated/logs/transcript.jsonl", "conversations/*.*")
-        )
-        for folder in ("antigravity-cli", "antigravity", "antigravity-ide")
+    known_roots=roots_in(
+        "~/.gemini/antigravity-cli",
+        "~/.gemini/antigravity",
+        "~/.gemini/antigravity-ide",
+        files=("brain/*/.system_generated/logs/transcript.jsonl", "conversations/*.*"),
     ),
 )

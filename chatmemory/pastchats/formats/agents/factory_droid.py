@@ -12,7 +12,7 @@ from typing import Final
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject, first_text, json_object, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
@@ -83,5 +83,5 @@ factory_droid: Final = LineFormat(
     name="factory_droid",
     claim_of=_claim,
     read=_read,
-    known_roots=(KnownRoot("~/.factory/sessions", ("**/*.jsonl",)),),
+    known_roots=roots_in("~/.factory/sessions", files=("**/*.jsonl",)),
 )

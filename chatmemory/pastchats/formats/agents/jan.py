@@ -8,7 +8,7 @@ from typing import Final
 
 from chatmemory.input.json_value import JsonObject, json_object, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import content_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
@@ -42,13 +42,11 @@ jan: Final = LineFormat(
     name="jan",
     claim_of=_claim,
     read=_read,
-    known_roots=tuple(
-        KnownRoot(f"{folder}/threads", ("*/messages.jsonl",))
-        for folder in (
-            "~/jan",
-            "~/.local/share/Jan/data",
-            "~/Library/Application Support/Jan/data",
-            "$APPDATA/Jan/data",
-        )
+    known_roots=roots_in(
+        "~/jan/threads",
+        "~/.local/share/Jan/data/threads",
+        "~/Library/Application Support/Jan/data/threads",
+        "$APPDATA/Jan/data/threads",
+        files=("*/messages.jsonl",),
     ),
 )

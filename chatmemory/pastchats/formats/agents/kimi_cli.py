@@ -14,7 +14,7 @@ from attrs import evolve
 
 from chatmemory.input.json_value import JsonObject, first_said, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -118,10 +118,6 @@ kimi_cli: Final = LineFormat(
     read=_read,
     begin=_begin,
     undo=("context.undo", "count"),
-    known_roots=(
-        KnownRoot("~/.kimi/sessions", ("*/*/context*.jsonl",)),
-        KnownRoot("~/.config/kimi/sessions", ("*/*/context*.jsonl",)),
-        KnownRoot("$KIMI_CODE_HOME/sessions", ("*/*/agents/*/wire.jsonl",)),
-        KnownRoot("~/.kimi-code/sessions", ("*/*/agents/*/wire.jsonl",)),
-    ),
+    known_roots=roots_in("~/.kimi/sessions", "~/.config/kimi/sessions", files=("*/*/context*.jsonl",))
+    + roots_in("$KIMI_CODE_HOME/sessions", "~/.kimi-code/sessions", files=("*/*/agents/*/wire.jsonl",)),
 )

@@ -11,7 +11,7 @@ from typing import Final
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject, first_text, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Link, Read, Session
@@ -100,9 +100,10 @@ pi: Final = LineFormat(
     read=_read,
     link=_link,
     version=2,
-    known_roots=(
-        KnownRoot("$PI_CODING_AGENT_DIR/sessions", ("**/*.jsonl",)),
-        KnownRoot("~/.pi/agent/sessions", ("**/*.jsonl",)),
-        KnownRoot("~/.omp/agent/sessions", ("**/*.jsonl",)),
+    known_roots=roots_in(
+        "$PI_CODING_AGENT_DIR/sessions",
+        "~/.pi/agent/sessions",
+        "~/.omp/agent/sessions",
+        files=("**/*.jsonl",),
     ),
 )

@@ -10,7 +10,7 @@ from typing import Final
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Link, Read, Session
@@ -97,8 +97,6 @@ qwen_code: Final = LineFormat(
     link=_link,
     version=2,
     has_global_ids=True,
-    known_roots=(
-        KnownRoot("~/.qwen/projects", ("**/*.jsonl",)),
-        KnownRoot("~/.qwen/tmp", ("*/chats/*.jsonl",)),
-    ),
+    known_roots=roots_in("~/.qwen/projects", files=("**/*.jsonl",))
+    + roots_in("~/.qwen/tmp", files=("*/chats/*.jsonl",)),
 )

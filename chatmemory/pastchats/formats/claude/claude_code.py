@@ -25,7 +25,7 @@ from chatmemory.input.json_value import (
 from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of, survey
 from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, kind_of_words, parts_of, united
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
@@ -369,14 +369,17 @@ claude_code: Final = FileFormat(
     _parse,
     version=2,
     has_global_ids=True,
-    known_roots=(
-        KnownRoot("$CLAUDE_CONFIG_DIR/projects", ("**/*.jsonl",)),
-        KnownRoot("~/.claude/projects", ("**/*.jsonl",)),
-        KnownRoot("~/.config/claude/projects", ("**/*.jsonl",)),
-        # Cowork uses folders of its own inside the data of the desktop application
-        *(
-            KnownRoot(f"{data}/Claude/local-agent-mode-sessions", ("**/.claude/projects/**/*.jsonl",))
-            for data in ("~/Library/Application Support", "$APPDATA", "~/.config")
-        ),
+    known_roots=roots_in(
+        "$CLAUDE_CONFIG_DIR/projects",
+        "~/.claude/projects",
+        "~/.config/claude/projects",
+        files=("**/*.jsonl",),
+    )
+    # Cowork uses folders of its own inside the data of the desktop application
+    + roots_in(
+        "~/Library/Application Support/Claude/local-agent-mode-sessions",
+        "$APPDATA/Claude/local-agent-mode-sessions",
+        "~/.config/Claude/local-agent-mode-sessions",
+        files=("**/.claude/projects/**/*.jsonl",),
     ),
 )

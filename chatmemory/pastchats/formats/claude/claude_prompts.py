@@ -6,7 +6,7 @@ from typing import Final
 
 from chatmemory.input.json_value import JsonObject, first_text, json_object, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 
@@ -63,9 +63,6 @@ claude_prompts: Final = FileFormat(
     "claude_prompts",
     _claim,
     _parse,
-    known_roots=(
-        KnownRoot("$CLAUDE_CONFIG_DIR", ("history.jsonl",)),
-        KnownRoot("~/.claude", ("history.jsonl",)),
-    ),
+    known_roots=roots_in("$CLAUDE_CONFIG_DIR", "~/.claude", files=("history.jsonl",)),
 )
 """The reader: one conversation for each session, or for each project when an old version wrote no session."""

@@ -11,53 +11,24 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.pastchats.formats.history_format import KnownRoot
+from chatmemory.pastchats.formats.history_format import KnownRoot, roots_in
 
 UNREAD: Final[Mapping[str, tuple[KnownRoot, ...]]] = {
-    "Amp": (KnownRoot("~/.local/share/amp/threads", ("*.json",)),),
-    "Cursor's command": (
-        KnownRoot("$CURSOR_CONFIG_DIR/chats", ("*/*/store.db",)),
-        KnownRoot("~/.cursor/chats", ("*/*/store.db",)),
-    ),
-    "Grok": (KnownRoot("~/.grok/sessions", ("*/*/chat_history.jsonl",)),),
-    "Hermes": (KnownRoot("$HERMES_HOME", ("state.db",)), KnownRoot("~/.hermes", ("state.db",))),
-    "LM Studio": (KnownRoot("~/.lmstudio/conversations", ("**/*.conversation.json",)),),
-    "OpenClaw": (KnownRoot("~/.openclaw/agents", ("*/agent/openclaw-agent*.sqlite",)),),
-    "Zed": tuple(
-        KnownRoot(f"{data}/threads", ("threads.db",))
-        for data in (
-            "$XDG_DATA_HOME/zed",
-            "~/.local/share/zed",
-            "~/Library/Application Support/Zed",
-            "$LOCALAPPDATA/Zed",
-        )
+    "Amp": roots_in("~/.local/share/amp/threads", files=("*.json",)),
+    "Cursor's command": roots_in("$CURSOR_CONFIG_DIR/chats", "~/.cursor/chats", files=("*/*/store.db",)),
+    "Grok": roots_in("~/.grok/sessions", files=("*/*/chat_history.jsonl",)),
+    "Hermes": roots_in("$HERMES_HOME", "~/.hermes", files=("state.db",)),
+    "LM Studio": roots_in("~/.lmstudio/conversations", files=("**/*.conversation.json",)),
+    "OpenClaw": roots_in("~/.openclaw/agents", files=("*/agent/openclaw-agent*.sqlite",)),
+    "Zed": roots_in(
+        "$XDG_DATA_HOME/zed/threads",
+        "~/.local/share/zed/threads",
+        "~/Library/Application Support/Zed/threads",
+        "$LOCALAPPDATA/Zed/threads",
+        files=("threads.db",),
     ),
 }
 """The places of histories that no reader reads, by tool: an index run names them, because they were not searched."""
-
-_DATA: Final = ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
-
-GOOSE_ROOTS: Final = tuple(
-    KnownRoot(folder, ("sessions.db",))
-    for folder in (
-        "$GOOSE_PATH_ROOT/data/sessions",
-        *(f"{data}/goose/sessions" for data in _DATA),
-        "~/Library/Application Support/Block.block.goose/sessions",
-        "$APPDATA/Block/goose/data/sessions",
-        "~/Library/Application Support/Block/goose/sessions",
-    )
-)
-
-OPENCODE_ROOTS: Final = (
-    KnownRoot("$OPENCODE_DB", ("opencode*.db",)),
-    *(KnownRoot(f"{data}/opencode/$OPENCODE_DB", ("opencode*.db",)) for data in _DATA),
-    *(KnownRoot(f"{data}/opencode", ("opencode*.db",)) for data in _DATA),
-)
-
-CURSOR_ROOTS: Final = tuple(
-    KnownRoot(f"{configuration}/Cursor/User/globalStorage", ("state.vscdb",))
-    for configuration in ("~/.config", "~/Library/Application Support", "$APPDATA")
-)
 
 KNOWN_TABLES: Final[Mapping[str, str]] = {
     "cursorDiskKV": "Cursor",

@@ -16,7 +16,7 @@ from attrs import define, field
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.text_lines import Passage, TextLine, text_lines
 from chatmemory.pastchats.prompt import TurnKind
 
@@ -209,5 +209,5 @@ aider: Final = FileFormat(
     _claim,
     _parse,
     version=2,
-    known_roots=(KnownRoot("~", (FILE_NAME,)), KnownRoot(".", (FILE_NAME,))),
+    known_roots=roots_in("~", ".", files=(FILE_NAME,)),
 )

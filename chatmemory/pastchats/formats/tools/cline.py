@@ -20,9 +20,9 @@ from chatmemory.input.json_value import (
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import content_of, content_turns, plain_text
-from chatmemory.pastchats.formats.reading.editor_folders import USER_FOLDERS
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import object_members, texts_beside, walk, whole_object
+from chatmemory.pastchats.formats.reading.known_folders import USER_FOLDERS
 from chatmemory.pastchats.formats.tools.cline_display import (
     display_turns,
     sort_answer,

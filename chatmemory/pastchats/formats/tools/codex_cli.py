@@ -26,7 +26,7 @@ from chatmemory.input.json_value import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -117,10 +117,12 @@ codex_cli: Final = FileFormat(
     _parse,
     version=2,
     has_global_ids=True,
-    known_roots=tuple(
-        KnownRoot(f"{home}/{folder}", ("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"))
-        for home in ("$CODEX_HOME", "~/.codex")
-        for folder in ("sessions", "archived_sessions")
+    known_roots=roots_in(
+        "$CODEX_HOME/sessions",
+        "$CODEX_HOME/archived_sessions",
+        "~/.codex/sessions",
+        "~/.codex/archived_sessions",
+        files=("**/rollout-*.jsonl", "**/rollout-*.json", "**/rollout-*.jsonl.zst"),
     ),
 )
 

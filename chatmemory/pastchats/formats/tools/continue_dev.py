@@ -17,10 +17,10 @@ from chatmemory.input.json_value import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, content_turns
-from chatmemory.pastchats.formats.reading.editor_folders import folder_of
 from chatmemory.pastchats.formats.reading.json_walk import json_members, texts_beside
+from chatmemory.pastchats.formats.reading.known_folders import folder_of
 from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, tuple[Role, TurnKind]]] = {
@@ -90,5 +90,5 @@ def _content(item: JsonObject, message: JsonObject) -> Content:
 
 
 continue_dev: Final = FileFormat(
-    "continue", _claim, _parse, known_roots=(KnownRoot("~/.continue/sessions", ("*.json",)),)
+    "continue", _claim, _parse, known_roots=roots_in("~/.continue/sessions", files=("*.json",))
 )

@@ -22,11 +22,11 @@ from chatmemory.input.json_value import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
-from chatmemory.pastchats.formats.reading.editor_folders import folder_of, roots_of_editors
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_walk import object_members, texts_beside, whole_object
+from chatmemory.pastchats.formats.reading.known_folders import USER_FOLDERS, folder_of
 from chatmemory.pastchats.formats.reading.text_lines import beginning
 from chatmemory.pastchats.formats.tools.mutation_log import logged_requests, session_fields
 
@@ -223,10 +223,13 @@ copilot_chat: Final = FileFormat(
     "copilot_chat",
     _claim,
     _parse,
-    known_roots=roots_of_editors(
-        "workspaceStorage/*/chatSessions/*.json",
-        "workspaceStorage/*/chatSessions/*.jsonl",
-        "globalStorage/emptyWindowChatSessions/*.json",
-        "globalStorage/emptyWindowChatSessions/*.jsonl",
+    known_roots=roots_in(
+        *USER_FOLDERS,
+        files=(
+            "workspaceStorage/*/chatSessions/*.json",
+            "workspaceStorage/*/chatSessions/*.jsonl",
+            "globalStorage/emptyWindowChatSessions/*.json",
+            "globalStorage/emptyWindowChatSessions/*.jsonl",
+        ),
     ),
 )

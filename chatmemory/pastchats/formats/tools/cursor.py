@@ -14,7 +14,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, json_object, json_text, without_blanks
 from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, parts_of
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
@@ -86,9 +86,10 @@ cursor: Final = FileFormat(
     "cursor",
     _claim,
     _parse,
-    known_roots=tuple(
-        KnownRoot(f"{home}/projects/*/agent-transcripts", ("**/*.jsonl", "**/*.txt"))
-        for home in ("$CURSOR_CONFIG_DIR", "~/.cursor")
+    known_roots=roots_in(
+        "$CURSOR_CONFIG_DIR/projects/*/agent-transcripts",
+        "~/.cursor/projects/*/agent-transcripts",
+        files=("**/*.jsonl", "**/*.txt"),
     ),
 )
 

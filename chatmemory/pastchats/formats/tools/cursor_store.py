@@ -8,12 +8,11 @@ from typing import Final
 
 from chatmemory.input.json_value import JsonObject, first_text, json_items, json_object, json_text
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim
+from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content
-from chatmemory.pastchats.formats.reading.editor_folders import folder_of
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.known_folders import folder_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
-from chatmemory.pastchats.formats.shapes.sqlite_stores import CURSOR_ROOTS
 
 _PERSON: Final = 1
 _MODEL: Final = 2
@@ -64,5 +63,14 @@ def _folder(bubble: JsonObject) -> str:
 
 
 cursor_store: Final = LineFormat(
-    name="cursor_store", claim_of=_claim, read=_read, has_global_ids=True, known_roots=CURSOR_ROOTS
+    name="cursor_store",
+    claim_of=_claim,
+    read=_read,
+    has_global_ids=True,
+    known_roots=roots_in(
+        "~/.config/Cursor/User/globalStorage",
+        "~/Library/Application Support/Cursor/User/globalStorage",
+        "$APPDATA/Cursor/User/globalStorage",
+        files=("state.vscdb",),
+    ),
 )

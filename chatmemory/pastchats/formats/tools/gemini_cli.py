@@ -22,7 +22,7 @@ from chatmemory.input.json_value import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -99,12 +99,10 @@ gemini_cli: Final = FileFormat(
     _claim,
     _parse,
     version=2,
-    known_roots=tuple(
-        KnownRoot(
-            f"{home}/tmp/*",  # noqa: S108  its own folder of that name
-            ("chats/*.json", "chats/*.jsonl", "chats/*/*.jsonl", "checkpoint*.json", "checkpoints/*.json"),
-        )
-        for home in ("$GEMINI_CLI_HOME/.gemini", "~/.gemini")
+    known_roots=roots_in(
+        "$GEMINI_CLI_HOME/.gemini/tmp/*",
+        "~/.gemini/tmp/*",
+        files=("chats/*.json", "chats/*.jsonl", "chats/*/*.jsonl", "checkpoint*.json", "checkpoints/*.json"),
     ),
 )
 

@@ -18,11 +18,11 @@ from chatmemory.input.json_value import (
     json_text,
 )
 from chatmemory.pastchats.formats.histories import UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.known_folders import DATA_FOLDERS
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
-from chatmemory.pastchats.formats.shapes.sqlite_stores import GOOSE_ROOTS
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
 _SILENT: Final = frozenset({"redactedThinking", "toolConfirmationRequest", "frontendToolRequest", "image"})
@@ -88,5 +88,13 @@ goose: Final = LineFormat(
     name="goose",
     claim_of=_claim,
     read=_read,
-    known_roots=(*GOOSE_ROOTS, KnownRoot("~/.local/share/goose/sessions", ("*.jsonl",))),
+    known_roots=roots_in(
+        "$GOOSE_PATH_ROOT/data/sessions",
+        *(f"{data}/goose/sessions" for data in DATA_FOLDERS),
+        "~/Library/Application Support/Block.block.goose/sessions",
+        "$APPDATA/Block/goose/data/sessions",
+        "~/Library/Application Support/Block/goose/sessions",
+        files=("sessions.db",),
+    )
+    + roots_in("~/.local/share/goose/sessions", files=("*.jsonl",)),
 )

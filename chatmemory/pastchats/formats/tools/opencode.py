@@ -23,13 +23,13 @@ from chatmemory.input.json_value import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_walk import END, json_members, walk
-from chatmemory.pastchats.formats.shapes.sqlite_stores import OPENCODE_ROOTS
+from chatmemory.pastchats.formats.reading.known_folders import DATA_FOLDERS
 from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
@@ -323,14 +323,18 @@ def _add_tool(content: Content, part: JsonObject) -> None:
     content.results.append(said or plain_text(state.get("content")))
 
 
+_FOLDERS: Final = tuple(f"{data}/opencode" for data in DATA_FOLDERS)
+
 opencode: Final = FileFormat(
     "opencode",
     _claim,
     _parse,
     version=3,
-    known_roots=OPENCODE_ROOTS
-    + tuple(
-        KnownRoot(f"{data}/opencode", ("storage/session/*/*.json", "project/*/storage/session/info/*.json"))
-        for data in ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
-    ),
+    known_roots=roots_in(
+        "$OPENCODE_DB",
+        *(f"{data}/opencode/$OPENCODE_DB" for data in DATA_FOLDERS),
+        *_FOLDERS,
+        files=("opencode*.db",),
+    )
+    + roots_in(*_FOLDERS, files=("storage/session/*/*.json", "project/*/storage/session/info/*.json")),
 )

@@ -14,7 +14,7 @@ from attrs import define, field
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.markdown_fences import MarkdownFences
@@ -267,10 +267,7 @@ specstory: Final = FileFormat(
     "specstory",
     _claim,
     _parse,
-    known_roots=(
-        KnownRoot("~/.specstory/history", ("*.md",)),
-        KnownRoot("./.specstory/history", ("*.md",)),
-    ),
+    known_roots=roots_in("~/.specstory/history", "./.specstory/history", files=("*.md",)),
 )
 
 

@@ -1,10 +1,8 @@
-"""The user folders of Visual Studio Code, its forks and their extensions, on each operating system."""
+"""The folders in which tools and editors keep their files, on each operating system."""
 
 import re
 from typing import Final
 from urllib.parse import unquote, urlsplit
-
-from chatmemory.pastchats.formats.history_format import KnownRoot
 
 _EDITORS: Final = (
     "Code",
@@ -17,6 +15,7 @@ _EDITORS: Final = (
     "Positron",
     "code-server",
 )
+DATA_FOLDERS: Final = ("$XDG_DATA_HOME", "~/.local/share", "$LOCALAPPDATA", "~/Library/Application Support")
 _CONFIGURATIONS: Final = ("~/.config", "~/Library/Application Support", "$APPDATA")
 _SERVERS: Final = (
     "~/.vscode-server/data",
@@ -26,15 +25,10 @@ _SERVERS: Final = (
     "~/.local/share/code-server",
 )
 
-USER_FOLDERS: Final = (
+USER_FOLDERS: Final = (  # of Visual Studio Code, its forks and their extensions
     *(f"{configuration}/{editor}/User" for configuration in _CONFIGURATIONS for editor in _EDITORS),
     *(f"{server}/User" for server in _SERVERS),
 )
-
-
-def roots_of_editors(*files: str) -> tuple[KnownRoot, ...]:
-    """Return the places of *files*, which are globs below the user folder of an editor."""
-    return tuple(KnownRoot(folder, files) for folder in USER_FOLDERS)
 
 
 def folder_of(uri: str) -> str:
