@@ -58,7 +58,9 @@ def json_lines(reader: HistoryBytes) -> Iterator[JsonLine | HistoryIssue]:
                 yield HistoryIssue(code, reader.path, damage, line, offset)
 
 
-def object_lines(reader: HistoryBytes) -> Iterator[tuple[JsonObject, int] | HistoryIssue]:
+def object_lines(
+    reader: HistoryBytes, *, called: str = "a record"
+) -> Iterator[tuple[JsonObject, int] | HistoryIssue]:
     """Yield the objects of ``json_lines``, each with the number of its line, and an issue for each line without one."""
     for found in json_lines(reader):
         if isinstance(found, HistoryIssue):
@@ -66,7 +68,7 @@ def object_lines(reader: HistoryBytes) -> Iterator[tuple[JsonObject, int] | Hist
         elif isinstance(found.value, dict):
             yield found.value, found.line
         else:
-            detail = f"a record is an object, this is {type(found.value).__name__}"
+            detail = f"{called} is an object, this is {type(found.value).__name__}"
             yield HistoryIssue("malformed_record", reader.path, detail, found.line, found.offset)
 
 

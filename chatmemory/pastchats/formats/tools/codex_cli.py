@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, TypeAlias, cast, final
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import (
+    EMPTY,
     Json,
     JsonObject,
     first_text,
@@ -135,6 +136,8 @@ class CodexRollout:
     reader: HistoryReader
     streams: Mapping[Role, Stream]
     session: str = ""
+    unnamed: str = ""
+    """The id for a session whose records hold none: the one in the file's name, or else the file's path."""
     segment: str = ""
     turns: int = 0
     project: str = ""
@@ -148,8 +151,8 @@ class CodexRollout:
 
     def parsed(self) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and the records that could not be read."""
-        if (named := _NAME.fullmatch(self.reader.name)) is not None:
-            self.segment = named[2] or ""
+        named = _NAME.fullmatch(self.reader.name)
+        self.unnamed, self.segment = (named[1], named[2] or "") if named else (self.reader.path, "")
         for record in _records(self.reader):
             if isinstance(record, HistoryIssue):
                 yield record
@@ -190,17 +193,12 @@ class CodexRollout:
         """Read the session's id, folder and origin from its first record; a fork also repeats the record of its parent."""
         if self.session:
             return
-        self.session = self.unnamed() if self.segment else first_text(meta, "id", "session_id")
+        self.session = self.unnamed if self.segment else first_text(meta, "id", "session_id")
         self.project = json_text(meta.get("cwd")) or self.project
         self.metadata = {
             "git_branch": json_text(json_object(meta.get("git")).get("branch")),
             "parent_session": first_text(meta, "parent_thread_id", "forked_from_id"),
         }
-
-    def unnamed(self) -> str:
-        """Return the id for a session whose records hold none: the one in the file's name, or else the file's path."""
-        found = _NAME.fullmatch(self.reader.name)
-        return found[1] if found is not None else self.reader.path
 
     def flat(self, record: JsonObject, kind: str) -> Iterator[Parsed]:
         """Read a record without an envelope, as older versions wrote it."""
@@ -242,27 +240,26 @@ class CodexRollout:
             yield from self.turn(item, "tool", "tool_result", text_of_output(item.get("output")), when)
         elif kind == "agent_message":
             yield from self.answered()
-            yield from self.turn(
-                item, "assistant", "harness", "\n\n".join(said_in(item.get("content")).words), when
-            )
+            words, _ = said_in(item.get("content"))
+            yield from self.turn(item, "assistant", "harness", "\n\n".join(words), when)
         elif kind not in _SILENT_ITEMS:
             yield UnknownRecord(kind or "(none)")
 
     def message(self, item: JsonObject, role: Role, content: Json, when: Json) -> Iterator[Parsed]:
         """Yield the words in *content*, and the texts that the tool added to them."""
         yield from self.answered()
-        said = said_in(content)
+        words, asides = said_in(content)
         if role == "assistant":
-            texts = (*said.asides, *said.words)
-            for turn in self.turn(item, role, "typed", "\n\n".join(texts), when):
+            for turn in self.turn(item, role, "typed", "\n\n".join((*asides, *words)), when):
                 self.answer = turn
             return
-        asides = (*said.asides, *said.words) if role == "system" else said.asides
-        words = () if role == "system" else said.words
+        if role == "system":
+            words, asides = [], [*asides, *words]
         yield from self.turn(
             item, role, "harness", "\n\n".join(asides), when, suffix="#asides" if words else ""
         )
-        yield from self.turn(item, role, said.kind, "\n\n".join(words), when)
+        is_command = all(_SHELL_COMMAND.match(text) for text in words)
+        yield from self.turn(item, role, "command" if is_command else "typed", "\n\n".join(words), when)
 
     def answered(self) -> Iterator[PromptTurn]:
         """Yield the answer that was held back, with its tool calls."""
@@ -290,7 +287,7 @@ class CodexRollout:
         # A segment says "continue" again: without an id of its own, that is not the turn of another segment.
         fallback = f"{self.segment}/{self.turns}" if self.segment else None
         yield PromptTurn(
-            conversation_id=f"codex_cli:{self.session or self.unnamed()}",
+            conversation_id=f"codex_cli:{self.session or self.unnamed}",
             role=role,
             content=text,
             kind=kind,
@@ -316,7 +313,7 @@ def streams(reader: HistoryReader) -> Mapping[Role, Stream]:
         payload = json_object(record.get("payload"))
         if record.get("type") == "response_item" and payload.get("type") == "message":
             role = _ROLES.get(json_text(payload.get("role")), "system")
-            if role != "system" and said_in(payload.get("content")).words:
+            if role != "system" and said_in(payload.get("content"))[0]:
                 found[role] = "model"
                 if list(found.values()) == ["model", "model"]:
                     break
@@ -355,23 +352,8 @@ def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
         yield read if isinstance(read, HistoryIssue) else read[0]
 
 
-@final
-@frozen
-class Said:
-    """The texts of a message.
-
-    Attributes:
-        asides: the texts that the tool wrote.
-        kind: the kind of *words*.
-    """
-
-    words: tuple[str, ...]
-    asides: tuple[str, ...]
-    kind: TurnKind
-
-
-def said_in(content: Json) -> Said:
-    """Split the content of a message, which is a string or a list of items with text, into words and asides."""
+def said_in(content: Json) -> tuple[list[str], list[str]]:
+    """Return the words in the content of a message, a string or a list of items, and the texts that the tool wrote."""
     texts = (content,) if isinstance(content, str) else tuple(_text(item) for item in json_items(content))
     words: list[str] = []
     asides: list[str] = []
@@ -380,8 +362,7 @@ def said_in(content: Json) -> Said:
         is_added = HARNESS.match(own) is not None
         words += [own] if own.strip() and not is_added else []
         asides += filter(None, (notes, own.strip() if is_added else ""))
-    is_command = bool(words) and all(_SHELL_COMMAND.match(text) for text in words)
-    return Said(tuple(words), tuple(asides), "command" if is_command else "typed")
+    return words, asides
 
 
 def _text(item: Json) -> str:
@@ -391,13 +372,11 @@ def _text(item: Json) -> str:
 def text_of_output(output: Json) -> str:
     """Return the output of a tool, without the tool's report about the run (exit code, duration)."""
     if isinstance(output, str):
-        if output.startswith("{"):
-            try:
-                unwrapped = json_object(cast("Json", json.loads(output)))
-            except (ValueError, RecursionError):
-                return output
-            return first_text(unwrapped, "output") or output
-        return output
+        try:
+            unwrapped = json_object(cast("Json", json.loads(output))) if output.startswith("{") else EMPTY
+        except (ValueError, RecursionError):
+            return output
+        return first_text(unwrapped, "output") or output
     if isinstance(output, list | tuple):
         return "\n\n".join(text for item in json_objects(output) if (text := json_text(item.get("text"))))
     return first_text(json_object(output), "text", "content", "output")

@@ -24,7 +24,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptT
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_lines import json_lines
+from chatmemory.pastchats.formats.reading.json_lines import json_lines, object_lines
 from chatmemory.pastchats.formats.reading.json_walk import json_members, texts_beside
 from chatmemory.pastchats.formats.reading.text_lines import holds, text_lines
 from chatmemory.pastchats.prompt import TurnKind
@@ -113,14 +113,11 @@ class _Events:
         self.project = workspace.get("cwd", "")
         self.branch = workspace.get("branch", "")
         self.title = workspace.get("name", "") or workspace.get("summary", "")
-        for read in json_lines(self.reader):
+        for read in object_lines(self.reader, called="an event"):
             if isinstance(read, HistoryIssue):
                 yield read
-            elif isinstance(read.value, Mapping):
-                yield from self.event(read.value)
             else:
-                detail = f"an event is an object, this is {type(read.value).__name__}"
-                yield HistoryIssue("malformed_record", self.reader.path, detail, read.line, read.offset)
+                yield from self.event(read[0])
 
     def event(self, event: JsonObject) -> Iterator[Parsed]:
         kind = json_text(event.get("type"))

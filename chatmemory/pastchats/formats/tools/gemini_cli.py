@@ -90,7 +90,7 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     head = read_head(reader)
     first = json_object(head.records[0] if head.records else None)
     if head.shape == "json_lines" and "messages" not in first and "history" not in first:
-        return _lines(reader, _survey(reader))
+        return _lines(reader)
     return _document(reader, head)
 
 
@@ -129,7 +129,9 @@ class _Survey:
         changes = json_object(record.get("$set"))
         message = json_text(record.get("id"))
         if isinstance(rewind, str):
-            self.take_back(rewind)
+            # An unknown message takes back all of them.
+            rank = self.ranks.get(rewind, 0)
+            self.undone |= {name for name, its in self.ranks.items() if its >= rank}
         elif message and ("type" in record or "content" in record):
             self.ranks.setdefault(message, len(self.ranks))
             self.lines[message] = line
@@ -144,21 +146,12 @@ class _Survey:
         elif "sessionId" in record:
             self.session = dict(record) | self.session
 
-    def take_back(self, message: str) -> None:
-        """Mark *message* and all messages after it; mark all messages when *message* is unknown."""
-        rank = self.ranks.get(message, 0)
-        self.undone |= {name for name, its in self.ranks.items() if its >= rank}
 
-
-def _survey(reader: HistoryReader) -> _Survey:
-    found = _Survey()
+def _lines(reader: HistoryReader) -> Iterator[Parsed]:
+    survey = _Survey()
     for read in json_lines(reader):
         if not isinstance(read, HistoryIssue):
-            found.note(json_object(read.value), read.line)
-    return found
-
-
-def _lines(reader: HistoryReader, survey: _Survey) -> Iterator[Parsed]:
+            survey.note(json_object(read.value), read.line)
     session = _Session(reader, survey.session)
     waiting: dict[int, list[PromptTurn]] = {}
     next_rank = held = 0

@@ -191,23 +191,17 @@ def _stored(reader: HistoryReader, native_id: str) -> Iterator[_Message | Histor
     if not _PLAIN_ID.fullmatch(native_id):
         return
     for messages, parts in _LAYOUTS:
-        folder = messages.format(session=native_id)
-        names = [name for name in reader.entries(folder) if name.endswith(".json")]
-        if not names:
-            continue
         began: list[tuple[float, str]] = []
-        for name in names:
-            info = _one(reader, f"{folder}/{name}")
+        for path, info in _objects(reader, messages.format(session=native_id)):
             if isinstance(info, HistoryIssue):
                 yield info
             else:
                 at = instant_of(json_object(info.get("time")).get("created"))
-                began.append((at.timestamp() if at else 0.0, name))
-        for _, name in sorted(began):
-            info = _one(reader, f"{folder}/{name}")
+                began.append((at.timestamp() if at else 0.0, path))
+        for _, path in sorted(began):
+            info = _one(reader, path)
             if not isinstance(info, HistoryIssue):
                 yield from _with_parts(reader, info, parts, native_id)
-        return
 
 
 def _with_parts(
@@ -215,17 +209,21 @@ def _with_parts(
 ) -> Iterator[_Message | HistoryIssue]:
     message = json_text(info.get("id"))
     found: list[JsonObject] = []
-    if _PLAIN_ID.fullmatch(message):
-        folder = parts.format(session=session, message=message)
-        for name in reader.entries(folder):
-            if name.endswith(".json"):
-                part = _one(reader, f"{folder}/{name}")
-                if isinstance(part, HistoryIssue):
-                    yield part
-                else:
-                    found.append(part)
+    folder = parts.format(session=session, message=message)
+    for _, part in _objects(reader, folder) if _PLAIN_ID.fullmatch(message) else ():
+        if isinstance(part, HistoryIssue):
+            yield part
+        else:
+            found.append(part)
     # The oldest versions stored the parts in the message.
     yield _Message(info, found or list(json_objects(info.get("parts"))))
+
+
+def _objects(reader: HistoryReader, folder: str) -> Iterator[tuple[str, JsonObject | HistoryIssue]]:
+    """Yield the object in each file of *folder*, or an issue, with the path of the file."""
+    for name in reader.entries(folder):
+        if name.endswith(".json"):
+            yield f"{folder}/{name}", _one(reader, f"{folder}/{name}")
 
 
 def _one(reader: HistoryReader, relative: str) -> JsonObject | HistoryIssue:
