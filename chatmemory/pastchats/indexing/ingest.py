@@ -14,12 +14,12 @@ from attrs import define, evolve, field
 from chatmemory.effect import Do, Effect
 from chatmemory.errors import GenericMemoryError
 from chatmemory.pastchats.formats.detection import A_BINARY, A_DATABASE, Detection, detect
-from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
+from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.shapes.sqlite_stores import UNREAD
 from chatmemory.pastchats.indexing.history_files import FoundFiles, HistoryFiles, TrackedReader
 from chatmemory.pastchats.indexing.index_tally import IndexTally
-from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft, SourceChanges, SourceState
+from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges, SourceState
 from chatmemory.pastchats.indexing.source_reading import SourceReading
 from chatmemory.pastchats.indexing.turn_drafting import Drafting, SourceOptions, redacted_draft
 from chatmemory.pastchats.indexing.turn_embedding import TurnEmbedding
@@ -32,6 +32,8 @@ CUT_OFF: Final = "truncated_tail: "
 
 NOT_READ: Final = "not_read: "
 """The beginning of the issue of a known store that no reader reads."""
+
+_NOTED: Final[Mapping[str, IssueCode]] = {NOT_READ: "not_read", CUT_OFF: "truncated_tail"}
 
 AT_REST_SECONDS: Final = 60
 """The age of a file's last change after which no tool is still writing a record."""
@@ -149,13 +151,11 @@ class Ingest:
         else:
             self.tally.not_histories += 1
             self._note(state.source, "no_history", detail=_in_words(state.issue))
-        if state.issue is not None and state.issue.startswith(NOT_READ):
-            detail = state.issue.removeprefix(NOT_READ)
-            self.tally.issues.add(HistoryIssue("not_read", state.source, detail))
-        if state.issue is not None and state.issue.startswith(CUT_OFF):
-            # No tool has written since the last run: the file is complete.
-            detail = state.issue.removeprefix(CUT_OFF)
-            self.tally.issues.add(HistoryIssue("truncated_tail", state.source, detail))
+        # No tool has written since the last run: a file that was cut off is complete.
+        for beginning, code in _NOTED.items():
+            if (state.issue or "").startswith(beginning):
+                detail = (state.issue or "").removeprefix(beginning)
+                self.tally.issues.add(HistoryIssue(code, state.source, detail))
 
     # --- files that are read ---
 
@@ -230,7 +230,7 @@ class Ingest:
         )
         unchanged = 0
         for batch in reading.batches():
-            unchanged += await do(self._stage(batch))
+            unchanged += await do(self.embedding.stage(batch, is_dry_run=self.request.is_dry_run))
             self._tell(number, kept_name(file.source), reading.turns)
         issues = reading.issues()
         self.tally.issues.add(*issues)
@@ -267,18 +267,6 @@ class Ingest:
 
     def _is_at_rest(self, file: HistoryFile) -> bool:
         return file.modified_ns < (self.started_at.timestamp() - AT_REST_SECONDS) * 1e9
-
-    @Effect.gen
-    async def _stage(self, do: Do[GenericMemoryError], batch: list[PromptDraft]) -> int:
-        """Stage a batch with the vectors that it needs, and return how many of its turns are already stored."""
-        hashes = {draft.content_hash: draft.text_hash for draft in batch}
-        unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
-        if not self.request.is_dry_run:
-            # A failing embedder ends the run; staged turns are never visible, and the next run begins with this file.
-            vectors = await do(self.embedding.missing(batch, unchanged))
-            staged = self.repository.stage(batch, vectors, model=self.embedding.model)
-            await do(staged.alt(GenericMemoryError))
-        return len(unchanged)
 
     def _discard(self) -> Effect[None, GenericMemoryError]:
         """Discard the staged turns; a dry run stages nothing, and its store may be read-only."""

@@ -75,11 +75,7 @@ class RecordImport:
             self._drafts(lines), key=lambda draft: (draft.source, draft.format)
         ):
             while batch := list(islice(drafts, BATCH_TURNS)):
-                hashes = {draft.content_hash: draft.text_hash for draft in batch}
-                unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
-                vectors = await do(embedding.missing(batch, unchanged))
-                staged = self.repository.stage(batch, vectors, model=embedding.model)
-                await do(staged.alt(GenericMemoryError))
+                await do(embedding.stage(batch))
             state = SourceState(
                 source=source, size=0, modified_ns=0, format=format_name, format_version=0, options=IMPORT,
                 status="imported",

@@ -37,7 +37,23 @@ class TurnEmbedding:
         return self.embedder.model
 
     @Effect.gen
-    async def missing(
+    async def stage(
+        self, do: Do[GenericMemoryError], batch: Sequence[PromptDraft], *, is_dry_run: bool = False
+    ) -> int:
+        """Stage *batch* with the vectors that it needs, and return how many of its turns are already stored.
+
+        A failing embedder ends the run; staged turns are never visible.  A dry run only counts.
+        """
+        hashes = {draft.content_hash: draft.text_hash for draft in batch}
+        unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
+        if not is_dry_run:
+            vectors = await do(self._missing(batch, unchanged))
+            staged = self.repository.stage(batch, vectors, model=self.model)
+            await do(staged.alt(GenericMemoryError))
+        return len(unchanged)
+
+    @Effect.gen
+    async def _missing(
         self, do: Do[GenericMemoryError], drafts: Sequence[PromptDraft], unchanged: frozenset[str]
     ) -> dict[str, Vector]:
         """Return the vectors of those *drafts* that need one, by the hash of their text.

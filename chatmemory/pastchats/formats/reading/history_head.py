@@ -10,7 +10,7 @@ from attrs import evolve
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.history_format import HEAD_BYTES, Head, HistoryReader
-from chatmemory.pastchats.formats.reading.json_lines import DECODER
+from chatmemory.pastchats.formats.reading.json_lines import DECODER, decoded
 from chatmemory.pastchats.formats.reading.text_lines import MAX_RECORD_BYTES
 
 # A string without an end reaches to the end of the text.
@@ -84,13 +84,7 @@ def _text(start: bytes, *, is_whole: bool) -> str:
 
 def _value(line: str) -> Json:
     """Return the object or list in *line*; None for anything else."""
-    if line[:1] not in ("{", "["):
-        return None
-    try:
-        value = DECODER.decode(line)
-    except (ValueError, RecursionError):
-        return None
-    return cast("Json", value)
+    return decoded(line) if line[:1] in ("{", "[") else None
 
 
 def _is_json_lines(text: str, values: list[Json]) -> bool:

@@ -72,6 +72,14 @@ def object_lines(
             yield HistoryIssue("malformed_record", reader.path, detail, found.line, found.offset)
 
 
+def decoded(text: str) -> Json:
+    """Return the value of a JSON text; None when it is damaged."""
+    try:
+        return cast("Json", DECODER.decode(text))
+    except (ValueError, RecursionError):
+        return None
+
+
 def _mended(text: str, reason: Exception) -> tuple[list[Json], str | None]:
     """Return the values at the start of *text*, and the damage after them; None when there is no damage."""
     found: list[Json] = []

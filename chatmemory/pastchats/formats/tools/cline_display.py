@@ -12,7 +12,6 @@ from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import (
-    EMPTY,
     Json,
     JsonObject,
     first_said,
@@ -25,7 +24,7 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptT
 from chatmemory.pastchats.formats.history_format import HistoryReader
 from chatmemory.pastchats.formats.reading.content_blocks import Content
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_lines import DECODER
+from chatmemory.pastchats.formats.reading.json_lines import decoded
 from chatmemory.pastchats.formats.reading.json_walk import json_members, object_members
 from chatmemory.pastchats.prompt import TurnKind
 
@@ -227,7 +226,7 @@ def _name(message: JsonObject) -> str:
 def _text(name: str, message: JsonObject) -> str:
     text = json_text(message.get("text")).strip()
     if name in {"followup", "plan_mode_respond", "plan_mode_response"} and text.startswith("{"):
-        fields = _decoded(text)
+        fields = json_object(decoded(text))
         return first_said(fields.get("question"), fields.get("response"), text).strip()
     if name == "condense_context":
         return first_said(json_object(message.get("contextCondense")).get("summary"), text).strip()
@@ -236,15 +235,8 @@ def _text(name: str, message: JsonObject) -> str:
 
 def _tool(name: str, message: JsonObject) -> str:
     text = json_text(message.get("text"))
-    fields = _decoded(text) if text.startswith("{") else EMPTY
+    fields = json_object(decoded(text) if text.startswith("{") else None)
     return first_said(fields.get("tool"), fields.get("toolName"), name)
-
-
-def _decoded(text: str) -> JsonObject:
-    try:
-        return json_object(DECODER.decode(text))
-    except (ValueError, RecursionError):
-        return {}
 
 
 def working_folder(text: str) -> str:
