@@ -107,12 +107,7 @@ class PromptRepository(Protocol):
     def unembedded(
         self, text_hashes: Sequence[str], model: str, /
     ) -> Effect[frozenset[str], RepositoryError]:
-        """Return the texts for which no stored and no staged turn has a vector.
-
-        Args:
-            text_hashes: the hashes of the texts.
-            model: the embedder of the vectors.
-        """
+        """Return the hashes of those texts for which no stored and no staged turn has a vector of *model*."""
         ...
 
     def stage(
@@ -190,24 +185,15 @@ class PromptRepository(Protocol):
     def around(
         self, prompt: Prompt, /, *, before: int, after: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        """Return *prompt* with the turns before and after it in its conversation, in their order.
-
-        Args:
-            prompt: a stored turn.
-            before: how many turns before it.
-            after: how many turns after it.
-        """
+        """Return *prompt* with up to that many turns before and after it in its conversation, in their order."""
         ...
 
     def turns(
         self, source: str, /, *, turn_index: int | None = None, limit: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        """Return turns of a source or a conversation, in their order.
+        """Return turns of a source, or of the conversation with this id, in their order.
 
-        Args:
-            source: the source, or the id of the conversation.
-            turn_index: only the turn with this number; None: all turns.
-            limit: the largest number of turns.
+        With *turn_index*, only the turn with this number.
         """
         ...
 
@@ -216,22 +202,16 @@ class PromptRepository(Protocol):
     ) -> Effect[PastConversationPage, RepositoryError]:
         """Return conversations that have a turn in *which*, the most recent first; those without a time come last.
 
-        Args:
-            which: only conversations with such turns.
-            limit: the largest number of conversations.
-            after: a cursor of ``pastchats.conversation_cursor``; None: the first page.
+        *after* is the ``next`` of the page before; None: the first page.
         """
         ...
 
     def conversation_turns(
         self, conversation_id: str, /, *, newer_than: int = -1, limit: int
     ) -> Effect[PastTurnPage | None, RepositoryError]:
-        """Return turns of a conversation that are not superseded; None when it has none.
+        """Return turns of a conversation that are not superseded and have a greater number than *newer_than*.
 
-        Args:
-            conversation_id: the conversation.
-            newer_than: only turns with a greater number; -1: all turns.
-            limit: the usual number of turns; turns with the same number stay together, so there may be a few more.
+        None: it has none.  Turns with the same number stay together, so there may be a few more than *limit*.
         """
         ...
 
@@ -256,23 +236,11 @@ class PromptRepository(Protocol):
     def forget(
         self, which: PromptFilter, /, *, sources: Sequence[str] = (), is_dry_run: bool = False
     ) -> Effect[int, RepositoryError]:
-        """Delete turns with all their data, and return how many.
-
-        Forgotten turns are not indexed again, even when their source is read again; an import brings them back.
-
-        Args:
-            which: delete only turns that match.
-            sources: delete only turns of these sources; empty: of any source.
-            is_dry_run: count the turns and delete nothing.
-        """
+        """Delete turns with all their data, as ``PastChatsIndex.forget``; an import brings them back."""
         ...
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, RepositoryError]:
-        """Delete the turns of missing sources and the superseded turns; return how many.
-
-        Args:
-            is_dry_run: count the turns and delete nothing.
-        """
+        """Delete the turns of missing sources and the superseded turns, as ``PastChatsIndex.prune``."""
         ...
 
     def reindex_words(self) -> Effect[int, RepositoryError]:
@@ -282,24 +250,13 @@ class PromptRepository(Protocol):
     def without_vector(
         self, model: str, /, *, limit: int
     ) -> Effect[tuple[tuple[int, str], ...], RepositoryError]:
-        """Return the rows and contents of turns whose vector is of another model.
-
-        Args:
-            model: the wanted embedder of the vectors.
-            limit: the largest number of turns.
-        """
+        """Return the rows and contents of turns whose vector is not of *model*, at most *limit*."""
         ...
 
     def re_embed(
         self, ids: Sequence[int], vectors: Matrix, /, *, model: str
     ) -> Effect[None, RepositoryError]:
-        """Replace the vectors of turns.
-
-        Args:
-            ids: the rows of the turns.
-            vectors: a vector for each, shape ``(count, dim)``.
-            model: the embedder of the vectors.
-        """
+        """Replace the vectors of the rows *ids*: a vector of *model* for each, shape ``(count, dim)``."""
         ...
 
 

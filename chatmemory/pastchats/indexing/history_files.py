@@ -50,21 +50,11 @@ class HistoryFiles(Protocol):
         ...
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        """Find the files of those *roots* that exist.
-
-        Args:
-            roots: the places in which tools keep their histories.
-            exclude: globs of whole paths to leave out.
-        """
+        """Find the files of those *roots* that exist; *exclude* is that of ``find``."""
         ...
 
     def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
-        """Count the files of those *roots* that exist, without opening one: an archive or a store counts as one file.
-
-        Args:
-            roots: the places in which tools keep their histories.
-            exclude: globs of whole paths to leave out.
-        """
+        """Count the files of ``find_known``, without opening one: an archive or a store counts as one file."""
         ...
 
     def reader(self, file: HistoryFile, /) -> TrackedReader:
