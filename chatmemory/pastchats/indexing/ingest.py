@@ -262,7 +262,7 @@ class Ingest:
         if self.request.is_dry_run:
             self.tally.add_changes(SourceChanges(new=reading.turns - unchanged, unchanged=unchanged))
         # What was read with other options, and not read now, may hold secrets.
-        is_redacted = self.options.is_redacted and former != self.options.reading
+        is_redacted = bool(self.options.redaction) and former != self.options.reading
         await do(self._commit(new, redacts_unread=is_redacted))
 
     def _is_at_rest(self, file: HistoryFile) -> bool:

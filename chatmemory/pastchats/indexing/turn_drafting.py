@@ -52,14 +52,13 @@ class SourceOptions:
 
     Attributes:
         roles: the roles to keep; empty keeps all.
-        redaction: the version of the redaction rules.
+        redaction: the version of the redaction rules; "": nothing is redacted.
         reading: the options of a file that a format has read.
         claiming: the options of a file that no format claimed; another set of formats may claim it.
     """
 
     roles: frozenset[Role]
     kinds: frozenset[TurnKind]
-    is_redacted: bool
     redaction: str
     reading: str
     claiming: str
@@ -139,7 +138,7 @@ class Drafting:
         if not content or content.isspace():
             return None
         turn_index = self._numbering.place_of(turn)
-        if self.options.is_redacted:
+        if self.options.redaction:
             content = self.redaction.text(content)
         conversation_id = cleaning.id(turn.conversation_id)
         hash_of_text = text_hash(content)
@@ -195,7 +194,7 @@ class Drafting:
         if given == self._last_project[0]:
             return self._last_project[1:]
         whole = cleaning.id(given)
-        if self.options.is_redacted:
+        if self.options.redaction:
             whole = self.redaction.text(whole)
         short = short_project(self.repository_of(whole))
         self._last_project = (given, short, whole if short != whole else "")
@@ -209,7 +208,7 @@ class Drafting:
         if written is None:
             metadata = cleaning.metadata(metadata)
             written = json.dumps(metadata, ensure_ascii=False)
-        if self.options.is_redacted:
+        if self.options.redaction:
             redacted = self.redaction.text(written)
             if redacted != written:
                 return _read_again(redacted) or self.redaction.metadata(metadata)
@@ -297,7 +296,6 @@ def source_options(
     return SourceOptions(
         roles=frozenset(request.roles),
         kinds=request.kinds,
-        is_redacted=is_redacted,
         redaction=rules,
         reading=reading,
         claiming=f"{reading};formats={sha256(known.encode()).hexdigest()[:16]}",

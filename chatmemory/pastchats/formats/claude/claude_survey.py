@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, cast, final
 
-from attrs import field, frozen
+from attrs import frozen
 
 from chatmemory.input.json_value import Json, first_text, json_object, json_text
 from chatmemory.pastchats.formats.history_format import HistoryReader
@@ -60,32 +60,13 @@ def mark_of(uuid: str) -> int:
     return hash(uuid.encode("utf-8", "surrogatepass"))
 
 
-@final
-@frozen
-class _Titles:
-    custom: dict[str, str] = field(factory=dict[str, str])
-    written: dict[str, str] = field(factory=dict[str, str])
-    summaries: dict[str, str] = field(factory=dict[str, str])
-    """By the id of the last record of the summary, which may be in another file."""
-
-    def note(self, line: bytes) -> None:
-        record = json_object(_decoded(line))
-        session = first_text(record, "sessionId", "session_id")
-        if title := json_text(record.get("customTitle")):
-            self.custom[session] = title
-        elif title := json_text(record.get("aiTitle")):
-            self.written[session] = title
-        elif title := json_text(record.get("summary")):
-            self.summaries[json_text(record.get("leafUuid"))] = title
-
-
 def survey(reader: HistoryReader) -> ClaudeSurvey:
     """Read *reader* once and return the facts about its transcript."""
     parents: dict[int, int] = {}  # of every record, by hash
     tips: dict[str, int] = {}
     first_lines: dict[str, int] = {}
     last_lines: dict[str, int] = {}
-    titles = _Titles()
+    titles: dict[str, dict[str, str]] = {"customTitle": {}, "aiTitle": {}, "summary": {}}
     session = ""
     for line, number, _, ending in byte_lines(reader):
         if ending == "too_long":
@@ -93,7 +74,7 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
         if (found := _SESSION.search(line)) is not None:
             session = found[1].decode("utf-8", "replace")
         if len(line) < _LONGEST_TITLE and _TITLE.search(line):
-            titles.note(line)
+            _note_title(line, titles)
         uuids = [hash(uuid) for uuid in _UUID.findall(line)]
         sidechain = _SIDECHAIN.search(line)
         is_aside = sidechain is not None and sidechain[1] == b"true"
@@ -120,7 +101,7 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
     named = {
         session: title
         for session in tips
-        for leaf, title in titles.summaries.items()
+        for leaf, title in titles["summary"].items()
         # A summary at the beginning of a file usually describes another session.
         if len(tips) == 1 and mark_of(leaf) in parents
     }
@@ -128,8 +109,22 @@ def survey(reader: HistoryReader) -> ClaudeSurvey:
         {message: last for message, last in last_lines.items() if last != first_lines[message]},
         frozenset(tips),
         frozenset(_left_behind(parents, tips)),
-        named | titles.written | titles.custom,
+        named | titles["aiTitle"] | titles["customTitle"],
     )
+
+
+def _note_title(line: bytes, titles: Mapping[str, dict[str, str]]) -> None:
+    """Add the title in *line* to those of its kind, by the session or, for a summary, by the record that it ends with."""
+    record = json_object(_decoded(line))
+    for kind, found in titles.items():
+        if title := json_text(record.get(kind)):
+            of = (
+                json_text(record.get("leafUuid"))
+                if kind == "summary"
+                else first_text(record, "sessionId", "session_id")
+            )
+            found[of] = title
+            return
 
 
 def _message_id(line: bytes, *, is_answer: bool) -> str:

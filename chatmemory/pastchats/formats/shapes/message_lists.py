@@ -62,18 +62,16 @@ class Holder:
     place: str
     fields: JsonObject
 
-    @property
-    def native_id(self) -> str:
-        """Return the id in the history; a plain number counts rows, so it is unique only within the file and is ignored."""
+    def conversation_id(self, format_name: str, path: str) -> str:
+        """Return the id under which the conversation is stored: the id in the history, or its place.
+
+        A plain number counts rows, so it is unique only within the file and is ignored.
+        """
         for name in ID_FIELDS:
             value = self.fields.get(name)
             if isinstance(value, str) and value.strip() and not value.strip().isdecimal():
-                return value.strip()
-        return ""
-
-    def conversation_id(self, format_name: str, path: str) -> str:
-        """Return the id under which the conversation is stored."""
-        return f"{format_name}:{self.native_id or path + self.place}"
+                return f"{format_name}:{value.strip()}"
+        return f"{format_name}:{path}{self.place}"
 
 
 def pattern_of(

@@ -50,6 +50,9 @@ Place: TypeAlias = tuple[str, ...]
 
 Walks: TypeAlias = Iterator[Walked | HistoryIssue]
 
+Nesting: TypeAlias = tuple[Place, Callable[[str, Walks], Walks]]
+"""The place of messages inside messages, and a function that moves them to their usual place, given the path of the file."""
+
 
 @final
 @frozen
@@ -97,22 +100,6 @@ class Outline:
 
 @final
 @frozen
-class Nesting:
-    """The structure of messages inside messages.
-
-    Attributes:
-        is_found: returns whether the messages of this file are nested.
-        places: the places to enter, instead of the usual places of messages.
-        flatten: moves nested messages to the usual places; it receives the path of the file.
-    """
-
-    is_found: Callable[[HistoryReader], bool]
-    places: tuple[Place, ...]
-    flatten: Callable[[str, Walks], Walks]
-
-
-@final
-@frozen
 class Said:
     """The content of a message, and its speaker."""
 
@@ -140,7 +127,7 @@ class TreeFormat:
         leaf: the places of the id of the last message in a conversation; without a place, the last answer is taken at
             every fork.
         has_calls_apart: the call of a tool is a message of its own, and belongs to the turn of the next answer.
-        nesting: the structure of messages inside messages; None: messages are not nested.
+        nesting: returns whether, and where, the messages of a file are inside one another.
     """
 
     name: str
@@ -156,14 +143,14 @@ class TreeFormat:
     project: tuple[Place, ...] = ()
     leaf: tuple[Place, ...] = ()
     has_calls_apart: bool = False
-    nesting: Nesting | None = None
+    nesting: Callable[[HistoryReader], Nesting | None] = lambda _reader: None
     version: int = 1
     has_global_ids: bool = False
     known_roots: Sequence[KnownRoot] = ()
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the current path of each conversation, and an issue for each damage."""
-        nesting = self.nesting if self.nesting is not None and self.nesting.is_found(reader) else None
+        nesting = self.nesting(reader)
         ahead = _outlines(_walked(reader, self, nesting), self)
         outline: Outline | None = None
         for found in _walked(reader, self, nesting):
@@ -276,12 +263,12 @@ def _malformed(reader: HistoryReader, path: WalkPath, detail: str) -> HistoryIss
 
 def _walked(reader: HistoryReader, shape: TreeFormat, nesting: Nesting | None) -> Walks:
     roots: tuple[Place, ...] = ((), (ANY,), *((wrapper, ANY) for wrapper in WRAPPERS))
-    places = shape.messages if nesting is None else nesting.places
+    places = shape.messages if nesting is None else (nesting[0],)
     if _has_lines(read_head(reader)):
         walked = _walked_lines(reader, places)
     else:
         walked = walk(reader, *(root + place for root in roots for place in places))
-    return walked if nesting is None else nesting.flatten(reader.path, walked)
+    return walked if nesting is None else nesting[1](reader.path, walked)
 
 
 def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:

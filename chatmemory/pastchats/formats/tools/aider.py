@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias, final
 from attrs import define, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import without_blanks
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.text_lines import Passage, TextLine, text_lines
@@ -146,7 +146,13 @@ class _Session:
             kind=kind,
             project=_folder(self.path),
             lossy=("truncated",) if is_cut else (),
-            metadata=self._metadata(line),
+            metadata=without_blanks(
+                {
+                    "line": line,
+                    "started_at_local": self.started_at,
+                    "model": self.model if self.voice == "answer" else "",
+                }
+            ),
         )
         if self.voice == "answer":
             self.answer = "".join(text.split())
@@ -163,14 +169,6 @@ class _Session:
         if not self.is_begun:
             return "harness"  # the banner, or the map of the repository that a switch asked for
         return "tool_result" if self.voice == "printed" else "typed"
-
-    def _metadata(self, line: int) -> dict[str, Json]:
-        found: dict[str, Json] = {"line": line}
-        if self.started_at:
-            found["started_at_local"] = self.started_at
-        if self.model and self.voice == "answer":
-            found["model"] = self.model
-        return found
 
 
 def _with_output(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, int | None]]:
