@@ -12,6 +12,7 @@ from chatmemory.pastchats.formats.reading.text_lines import (
     MAX_PASSAGE_CHARACTERS,
     Passage,
     TextReader,
+    byte_lines,
     text_lines,
 )
 from chatmemory.pastchats.formats.tools.aider import aider
@@ -104,7 +105,8 @@ def test_lines_of_text_keep_all_but_their_ends(block_bytes: int) -> None:
     reader = TextReader("x.md", {"x.md": "一\u2028行\r\n\nlone \r CR\n最后"}, block_bytes)
     found = list(text_lines(reader))
     assert [line.text for line in found] == ["一\u2028行", "", "lone \r CR", "最后"]
-    assert [(line.line, line.offset) for line in found] == [(1, 0), (2, 11), (3, 12), (4, 22)]
+    assert [line.line for line in found] == [1, 2, 3, 4]
+    assert [offset for _, _, offset, _ in byte_lines(reader)] == [0, 11, 12, 22]
 
 
 @BLOCKS

@@ -52,10 +52,7 @@ def is_about(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool
 
 
 def is_worth_telling(exchange: Exchange, terms: Sequence[str], mode: RecallMode) -> bool:
-    """Return whether *exchange* matches a query so clearly that it may be shown to a user who did not ask for it.
-
-    See ``is_about`` for the mode ``like``.
-    """
+    """Return whether *exchange* is about a query so clearly that it may be shown to a user who did not ask for it."""
     if not is_about(exchange, terms, mode):
         return False
     if mode == "like" or (exchange.hit.similarity or 0.0) >= SURELY_ALIKE:

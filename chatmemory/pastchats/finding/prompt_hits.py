@@ -129,14 +129,9 @@ class PromptRanker(Protocol):
     def rank(
         self, search: PromptSearch, candidates: PromptCandidates, /, *, now: datetime
     ) -> tuple[PromptHit, ...]:
-        """Return all candidates that are hits, best first.
+        """Return all candidates that are hits, best first; *now* is in UTC.
 
         Among equal scores the newer turn comes first, then the one with the greater id.
-
-        Args:
-            search: what was searched for.
-            candidates: what was found, in any order.
-            now: the present time, UTC.
         """
         ...
 

@@ -34,10 +34,7 @@ class HistoryBytes(Protocol):
     def blocks(self) -> Iterator[bytes]:
         """Yield the bytes of the file from its beginning, in blocks of any size, without a byte order mark.
 
-        The method may be called more than once.
-
-        Raises:
-            UnreadableHistoryError: the file cannot be read.
+        The method may be called more than once, and raises ``UnreadableHistoryError``.
         """
         ...
 

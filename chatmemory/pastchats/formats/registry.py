@@ -28,11 +28,7 @@ _MEMBERS: Final = ("name", "version", "has_global_ids", "known_roots", "claim", 
 @final
 @frozen
 class Formats:
-    """The usable formats, by name.
-
-    Attributes:
-        issues: plugins that could not be loaded; the other formats can be used.
-    """
+    """The usable formats, by name, and an issue for each plugin that could not be loaded."""
 
     by_name: Mapping[str, HistoryFormat]
     issues: tuple[HistoryIssue, ...] = ()

@@ -40,12 +40,8 @@ class HistoryFiles(Protocol):
     def find(self, inputs: Sequence[str], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
         """Find the files below *inputs*, hidden files and the members of zip archives included.
 
-        The folders of version control and package managers (``.git``, ``node_modules``) are left out.  An input that does
-        not exist is an issue.
-
-        Args:
-            inputs: files and folders.
-            exclude: globs of whole paths to leave out.
+        The folders of version control and package managers (``.git``, ``node_modules``) are left out, and whole paths
+        that a glob of *exclude* matches.  An input that does not exist is an issue.
         """
         ...
 

@@ -21,11 +21,7 @@ MOST_UNKNOWN_TYPES: Final = 1_000  # the number of unknown types that are counte
 @final
 @define
 class IssueLog:
-    """The first issues of each kind, and the number of the others.
-
-    Attributes:
-        most: the number of issues of one kind that are kept.
-    """
+    """The first *most* issues of each kind, and the number of the others."""
 
     most: int
     _kept: list[HistoryIssue] = field(factory=list[HistoryIssue])
@@ -60,12 +56,7 @@ class IssueLog:
 @final
 @define
 class IndexTally:
-    """Counts the results of files and turns.
-
-    Attributes:
-        read: the number of files that were read to their end, by format.
-        issues: the report lists a limited number of them.
-    """
+    """Counts the results of files and turns; *read* counts the files that were read to their end, by format."""
 
     files: int = 0
     read: Counter[str] = field(factory=Counter[str])

@@ -46,11 +46,7 @@ NOTHING_TO_FORGET: Final = "say what is to be forgotten: a source, a project, a 
 @final
 @frozen
 class PastChatsIndexLive(PastChatsIndex):
-    """The service; ``PastChatsIndex`` documents its methods.
-
-    Attributes:
-        formats: returns the formats; called at each run.
-    """
+    """The service; ``PastChatsIndex`` documents its methods.  *formats* is called at each run."""
 
     repository: PromptRepository
     embedder: Embedder

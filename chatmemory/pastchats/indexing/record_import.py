@@ -53,11 +53,7 @@ class BadRecordError(ValueError):
 @final
 @define
 class RecordImport:
-    """One import.
-
-    Attributes:
-        redaction: removes the secrets; None keeps them.
-    """
+    """One import; without *redaction*, secrets are kept."""
 
     repository: PromptRepository
     embedder: Embedder

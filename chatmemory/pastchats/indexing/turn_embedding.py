@@ -23,8 +23,7 @@ LONGEST_EMBEDDED: Final = 10_000  # characters: the vector of a longer text is t
 class TurnEmbedding:
     """Makes the vectors that a store lacks.
 
-    Attributes:
-        has_worked: whether the embedder returned vectors in this run; then a refusal concerns one text and not all.
+    When the embedder *has_worked* in this run, a refusal concerns one text and not all.
     """
 
     repository: PromptRepository

@@ -24,12 +24,9 @@ from chatmemory.pastchats.redaction.secret_places import (
 @final
 @frozen
 class _Name:
-    """A word in lower case that names a secret.
+    """A word in lower case that names a secret, the least characters of such a secret, and their least entropy in bits.
 
-    Attributes:
-        least: the least number of characters of a secret with this name.
-        least_bits: the least entropy per character, in bits.
-        may_be_uuid: API keys of several makers are UUIDs; a UUID named token is more likely the id of a request.
+    *may_be_uuid*: API keys of several makers are UUIDs; a UUID named token is more likely the id of a request.
     """
 
     word: str

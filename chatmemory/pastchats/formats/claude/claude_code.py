@@ -96,11 +96,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
 @final
 @define
 class Place:
-    """The conversation that a record belongs to.
-
-    Attributes:
-        session: the id of the conversation, without the name of the format.
-    """
+    """The conversation that a record belongs to; *session* is its id, without the name of the format."""
 
     session: str
     project: str = ""

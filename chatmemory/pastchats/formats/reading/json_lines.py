@@ -20,12 +20,7 @@ NOT_IN_JSON: Final = "\ufeff\x00 \t\r"
 @final
 @frozen
 class JsonLine:
-    """A record.
-
-    Attributes:
-        line: its number, from 1.
-        offset: the position of its line in the file, in bytes.
-    """
+    """A record, with the number of its line, from 1, and the position of the line in bytes."""
 
     value: Json
     line: int

@@ -10,6 +10,7 @@ write a mark at the beginning, and a shell of Windows redirects output as UTF-16
 import codecs
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final, Literal, final
 
 from attrs import define, field, frozen
@@ -32,25 +33,21 @@ _LONGEST_CHARACTER: Final = 4  # bytes in UTF-8
 @final
 @frozen
 class TextLine:
-    """A line without its line break.
+    """A line without its line break, and its number, from 1.
 
-    Attributes:
-        text: the decoded text; a byte that is not UTF-8 becomes a lone surrogate, which indexing replaces and reports.
-        line: its number, from 1.
-        offset: the position of its first byte in the file.
+    A byte that is not UTF-8 becomes a lone surrogate, which indexing replaces and reports.
     """
 
     text: str
     line: int
-    offset: int
 
 
 def text_lines(reader: HistoryReader) -> Iterator[TextLine]:
     """Yield the lines of *reader*; a line above 32 MiB is yielded in pieces with the same number."""
-    for content, line, offset, ending in byte_lines(reader, cut=True):
+    for content, line, _, ending in byte_lines(reader, cut=True):
         if ending == "newline" and content.endswith(b"\r"):
             content = content[:-1]  # noqa: PLW2901  it is the same line
-        yield TextLine(content.decode("utf-8", "surrogateescape"), line, offset)
+        yield TextLine(content.decode("utf-8", "surrogateescape"), line)
 
 
 def byte_lines(reader: HistoryBytes, *, cut: bool = False) -> Iterator[tuple[bytes, int, int, LineEnd]]:
@@ -127,11 +124,9 @@ def holds(reader: HistoryReader, text: bytes) -> bool:
 @final
 @define
 class Passage:
-    """Collects the lines of one turn.
+    """Collects the lines of one turn; *line* is the number of the first, 0 while there is none.
 
-    Attributes:
-        line: the number of its first line, from 1; 0 while the passage is empty.
-        is_cut: whether lines at its end were left out because it is too long.
+    *is_cut*: lines at its end were left out because it is too long.
     """
 
     line: int = 0
@@ -171,11 +166,9 @@ def _encoded(files: Mapping[str, bytes | str]) -> Mapping[str, bytes]:
 @final
 @frozen
 class TextReader:
-    """A ``HistoryReader`` of *path*, one of *files*.
+    """A ``HistoryReader`` of *path*, one of *files*; paths separate folders with ``/``.
 
-    Attributes:
-        files: the content by path; paths separate folders with ``/``.
-        block_bytes: the size of a block; 1 tests the behaviour of a reader at block boundaries.
+    Blocks of one byte test the behaviour of a reader at block boundaries.
     """
 
     path: str
@@ -214,17 +207,10 @@ def without_mark(blocks: Iterable[bytes]) -> Iterator[bytes]:
         if len(start) >= len(codecs.BOM_UTF8):
             break
     if start.startswith(UTF_16):
-        yield from _from_utf_16(start, rest)
+        decoded = codecs.iterdecode(chain([start], rest), "utf-16", "replace")
+        yield from (text.encode() for text in decoded)
         return
     start = start.removeprefix(codecs.BOM_UTF8)
     if start:
         yield start
     yield from rest
-
-
-def _from_utf_16(start: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder("utf-16")("replace")
-    yield decoder.decode(start).encode()
-    for block in rest:
-        yield decoder.decode(block).encode()
-    yield decoder.decode(b"", final=True).encode()

@@ -25,11 +25,7 @@ from chatmemory.pastchats.prompt import TurnKind
 @final
 @define
 class Session:
-    """The facts about the whole file in the records so far.
-
-    Attributes:
-        native_id: the tool's id of the conversation; "": the path is the id.
-    """
+    """The facts about the whole file in the records so far; without *native_id*, the path is the id of the conversation."""
 
     native_id: str = ""
     project: str = ""
@@ -61,8 +57,7 @@ Id = TypeVar("Id")
 class Questions:
     """The questions so far; the first pass over a file finds those that the second one marks.
 
-    Attributes:
-        undone: the numbers of the questions that are taken back later, counted from 1.
+    *undone* are the numbers of those that are taken back later, from 1.
     """
 
     undone: frozenset[int] = frozenset()

@@ -52,11 +52,9 @@ _TRIED: Final = 10
 @final
 @frozen
 class Holder:
-    """The object or file that holds a list of messages.
+    """The object or file that holds a list of messages; *fields* are its other members, without containers.
 
-    Attributes:
-        place: the position in the file, ``#L3`` or ``#3``; "" for the whole file.
-        fields: the other members of the object, without containers.
+    *place* is the position in the file, ``#L3`` or ``#3``; "" for the whole file.
     """
 
     place: str

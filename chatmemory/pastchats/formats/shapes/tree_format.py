@@ -57,12 +57,9 @@ Nesting: TypeAlias = tuple[Place, Callable[[str, Walks], Walks]]
 @final
 @frozen
 class Node:
-    """A message, reduced to what the path needs.
+    """A message, reduced to what the path needs: the id of the message before it, and its number of turns.
 
-    Attributes:
-        parent: the id of the message before it; None for none.
-        at: its time, in unix seconds; 0 when unknown.
-        turns: the number of turns that it yields.
+    *at* is its time in unix seconds; 0: unknown.
     """
 
     parent: str | None

@@ -104,8 +104,6 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
             is_export = True
         elif len(found[0]) == 1 and found[1] is not END:
             session[str(found[0][0])] = found[1]
-        elif isinstance(found[1], Mapping):
-            session = dict(found[1])
     about = json_object(session.get("info")) if is_export else session
     native_id = json_text(about.get("id")) or reader.path
     yield from _turns(_exported(reader) if is_export else _stored(reader, native_id), about, native_id)
