@@ -114,7 +114,7 @@ class Ingest:
         }
         for source, issue in (former | unread).items():
             if source not in known or known[source].issue != issue:
-                await do(self._commit(self._skipped(HistoryFile(source, 0, 0), issue)))
+                await do(self._commit(self._state(HistoryFile(source, 0, 0), issue)))
 
     def _tell(self, files_done: int, source: str, turns: int = 0) -> None:
         progress = IndexProgress(
@@ -200,9 +200,10 @@ class Ingest:
         noted: str | None = None if issue is None else issue.code
         if issue is not None and issue.code == "not_read":
             noted = f"{NOT_READ}{issue.detail}"
-        await do(self._commit(evolve(self._skipped(file, noted), also=reader.also)))
+        await do(self._commit(evolve(self._state(file, noted), also=reader.also)))
 
-    def _skipped(self, file: HistoryFile, issue: str | None) -> SourceState:
+    def _state(self, file: HistoryFile, issue: str | None) -> SourceState:
+        """Return the state of a file that no format reads."""
         return SourceState(
             source=kept_name(file.source),
             size=file.size,
@@ -246,15 +247,12 @@ class Ingest:
         issue = None if reading.tail is None else f"{CUT_OFF}{reading.tail.detail}"
         if reading.tail is not None and (self._is_at_rest(file) or _is_still_cut_off(file, state)):
             self.tally.issues.add(reading.tail)
-        new = SourceState(
-            source=kept_name(file.source),
-            size=file.size,
-            modified_ns=file.modified_ns,
+        new = evolve(
+            self._state(file, issue),
             format=read_by.name,
             format_version=read_by.version,
             options=self.options.reading,
             status="indexed" if reading.ending == "whole" else "damaged",
-            issue=issue,
             also=reader.also,
         )
         former = state.options if state is not None and state.format else self.options.reading

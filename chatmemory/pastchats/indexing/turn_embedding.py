@@ -30,11 +30,6 @@ class TurnEmbedding:
     embedder: Embedder
     has_worked: bool = False
 
-    @property
-    def model(self) -> str:
-        """The name of the embedding model."""
-        return self.embedder.model
-
     @Effect.gen
     async def stage(
         self, do: Do[GenericMemoryError], batch: Sequence[PromptDraft], *, is_dry_run: bool = False
@@ -47,7 +42,7 @@ class TurnEmbedding:
         unchanged = await do(self.repository.unchanged(hashes).alt(GenericMemoryError))
         if not is_dry_run:
             vectors = await do(self._missing(batch, unchanged))
-            staged = self.repository.stage(batch, vectors, model=self.model)
+            staged = self.repository.stage(batch, vectors, model=self.embedder.model)
             await do(staged.alt(GenericMemoryError))
         return len(unchanged)
 
@@ -59,12 +54,14 @@ class TurnEmbedding:
 
         A text that the embedder refuses gets no vector; search finds it by its words.
         """
-        if self.model == NO_MODEL:
+        if self.embedder.model == NO_MODEL:
             return {}
         texts = {draft.text_hash: draft.content for draft in drafts if draft.content_hash not in unchanged}
         if not texts:
             return {}
-        lacking = await do(self.repository.unembedded(tuple(texts), self.model).alt(GenericMemoryError))
+        lacking = await do(
+            self.repository.unembedded(tuple(texts), self.embedder.model).alt(GenericMemoryError)
+        )
         wanted = [hash_ for hash_ in texts if hash_ in lacking]
         vectors: dict[str, Vector] = {}
         for start in range(0, len(wanted), BATCH_TEXTS):
@@ -92,6 +89,6 @@ class TurnEmbedding:
     def _checked(self, rows: Matrix, count: int) -> Effect[list[Vector | None], EmbeddingError]:
         if len(rows) != count:
             detail = f"{len(rows)} vectors for {count} texts"
-            return Effect.fail(EmbeddingError(self.model, "wrong_count", detail))
+            return Effect.fail(EmbeddingError(self.embedder.model, "wrong_count", detail))
         self.has_worked = True
         return Effect.succeed(list(rows))

@@ -32,7 +32,6 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of each conversation."""
     begun: Holder | None = None
     conversation_id = ""
     for found in listed_messages(reader, _LISTS, _is_message):

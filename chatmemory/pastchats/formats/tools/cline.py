@@ -76,7 +76,6 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of the task or session."""
     first = _first_message(reader)
     if first is None:
         yield from _session_turns(reader)

@@ -82,7 +82,6 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of the session."""
     said = streams(reader)
     asked = Questions.of(
         reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()

@@ -50,7 +50,6 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of the session."""
     session = texts_beside(reader, "history")
     native_id = session.get("sessionId") or reader.path
     about = {"title": session.get("title")}

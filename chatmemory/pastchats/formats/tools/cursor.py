@@ -69,7 +69,6 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of the transcript, or of the exported chats."""
     found = _UUID.fullmatch(reader.name)
     conversation = found[1] if found is not None else reader.path
     folder = _PROJECT.search(reader.path)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, final
 
-from attrs import define, evolve, field
+from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import (
@@ -152,7 +152,7 @@ def _lines(reader: HistoryReader) -> Iterator[Parsed]:
     for read in json_lines(reader):
         if not isinstance(read, HistoryIssue):
             survey.note(json_object(read.value), read.line)
-    session = _Session(reader, survey.session)
+    session = _session(reader, survey.session)
     waiting: dict[int, list[PromptTurn]] = {}
     next_rank = held = 0
     for read in json_lines(reader):
@@ -197,7 +197,7 @@ def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
     if "sessionId" not in session and not is_list:
         # The id is after the messages, if it exists.
         session.update(members_beside(reader, "messages", "history"))
-    found = _Session(reader, session)
+    found = _session(reader, session)
     for member in json_members(reader, *lists):
         if isinstance(member, HistoryIssue):
             yield member
@@ -205,30 +205,28 @@ def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
             yield from found.parsed(json_object(member[1]))
 
 
-@final
-@define
-class _Session:
-    reader: HistoryReader
-    header: JsonObject
-    conversation_id: str = field(init=False)
-    project: str = field(init=False)
-    metadata: JsonObject = field(init=False)
+def _session(reader: HistoryReader, header: JsonObject) -> "_Session":
+    folders = [folder for folder in json_items(header.get("directories")) if isinstance(folder, str)]
+    project_hash = json_text(header.get("projectHash"))
+    parent = _SUBAGENT_FOLDER.search(reader.path) if header.get("kind") == "subagent" else None
+    metadata: JsonObject = {
+        "title": json_text(header.get("summary")),
+        "project_hash": project_hash,
+        "parent_session": parent[1] if parent is not None else "",
+    }
+    return _Session(
+        f"gemini_cli:{json_text(header.get('sessionId')) or reader.path}",
+        _project_root(reader) or next(iter(folders), "") or project_hash[:_SHORT_HASH],
+        without_blanks(metadata),
+    )
 
-    def __attrs_post_init__(self) -> None:
-        session = json_text(self.header.get("sessionId")) or self.reader.path
-        folders = [folder for folder in json_items(self.header.get("directories")) if isinstance(folder, str)]
-        self.conversation_id = f"gemini_cli:{session}"
-        project_hash = json_text(self.header.get("projectHash"))
-        self.project = _project_root(self.reader) or next(iter(folders), "") or project_hash[:_SHORT_HASH]
-        is_subagent = self.header.get("kind") == "subagent"
-        parent = _SUBAGENT_FOLDER.search(self.reader.path) if is_subagent else None
-        self.metadata = without_blanks(
-            {
-                "title": json_text(self.header.get("summary")),
-                "project_hash": project_hash,
-                "parent_session": parent[1] if parent is not None else "",
-            }
-        )
+
+@final
+@frozen
+class _Session:
+    conversation_id: str
+    project: str
+    metadata: JsonObject
 
     def parsed(self, message: JsonObject) -> Iterator[Parsed]:
         """Yield the turns of *message*."""

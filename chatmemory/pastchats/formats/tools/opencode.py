@@ -89,7 +89,6 @@ def _claim(head: Head) -> Claim | None:
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
-    """Yield the turns of the session."""
     head = read_head(reader)
     if head.records and "record" in json_object(head.records[0]):
         row: dict[str, Json] = {}

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias, final
 from attrs import define, field
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import Json, JsonObject, without_blanks
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS
@@ -218,24 +218,21 @@ class _Session:
         elif kind == "typed" and self.mark == "recap":
             kind = "summary"
         time = _TIME.search(self.details)
-        found = dict(self.facts)
-        found["line"] = self.line
-        if role == "assistant":
-            model = _MODE.sub("", self.details.replace(time.group(), "") if time else self.details).strip(
-                " ,"
-            )
-            if model:
-                found["model"] = model.removeprefix("model ")
-            if self.tools and kind == "typed":
-                found["tool_calls"] = self.tools
         instant = time.group() if time else ""
-        if instant and not _ZONE.search(instant):
-            found["ts_raw"] = instant  # the writer's own zone, which is unknown
+        model = _MODE.sub("", self.details.replace(instant, "")).strip(" ,").removeprefix("model ")
+        told: JsonObject = {
+            **self.facts,
+            "line": self.line,
+            "model": model if role == "assistant" else "",
+            "tool_calls": self.tools if role == "assistant" and kind == "typed" else (),
+            # In the writer's own zone, which is unknown.
+            "ts_raw": "" if _ZONE.search(instant) else instant,
+            "message_id": self.message_id,
+        }
+        metadata = dict(without_blanks(told))
         conversation = f"specstory:{self.session_id or self.path}"
-        if self.message_id:
-            found["message_id"] = self.message_id
         if self.mark == "sidechain":
-            found["parent_session"] = self.session_id
+            metadata["parent_session"] = self.session_id
             conversation += "/sidechain"
         path = self.path.replace("\\", "/")
         return PromptTurn(
@@ -246,7 +243,7 @@ class _Session:
             timestamp=instant_of(_iso(instant)) if _ZONE.search(instant) else None,
             project=path.partition(FOLDER)[0] if FOLDER in path else "",
             lossy=("truncated",) if self.is_cut else (),
-            metadata=found,
+            metadata=metadata,
         )
 
 
