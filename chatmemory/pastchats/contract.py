@@ -184,10 +184,7 @@ class PastChatsIndex(Protocol):
     ) -> Effect[int, PastChatsError]:
         """Embed the turns that have no vector of the present model, and return how many were embedded.
 
-        A run that was interrupted continues with the next call.
-
-        Args:
-            on_progress: called with the number of turns done and the number of all; does nothing by default.
+        A run that was interrupted continues with the next call.  *on_progress* receives the number of turns done, and of all.
         """
         ...
 
@@ -223,11 +220,7 @@ class PastChatsIndex(Protocol):
         ...
 
     def prune(self, *, is_dry_run: bool = False) -> Effect[int, PastChatsError]:
-        """Delete the turns of missing sources and the superseded turns, and return how many.
-
-        Args:
-            is_dry_run: count the turns and delete nothing.
-        """
+        """Delete the turns of missing sources and the superseded turns, and return how many; a dry run only counts them."""
         ...
 
 

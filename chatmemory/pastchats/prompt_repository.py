@@ -115,10 +115,8 @@ class PromptRepository(Protocol):
     ) -> Effect[None, RepositoryError]:
         """Stage turns of one source: store them where no reader sees them until ``commit_source``.
 
-        Args:
-            turns: the turns; of two turns with one identity the later one counts.
-            vectors: vectors by text hash, for the texts that ``unembedded`` returned.
-            model: the embedder of the vectors.
+        Of two turns with one identity the later one counts.  *vectors* has a vector of *model* by the hash of each text
+        that ``unembedded`` returned.
         """
         ...
 

@@ -32,13 +32,9 @@ _BINARY_NULS: Final = 8  # this many are not an accident of a tool that crashed
 @final
 @frozen
 class Detection:
-    """The format of a file, or the issue that prevents reading it.
+    """The format of a file and the evidence for it, or the issue that prevents reading it.
 
-    Attributes:
-        format: None: no format reads the file.
-        evidence: why the file has this format.
-        issue: why no format reads the file; None when a format does.
-        failures: formats that failed to examine the file.
+    *failures* are of the formats that failed to examine the file.
     """
 
     format: HistoryFormat | None

@@ -6,7 +6,7 @@ user often holds text that no person wrote: results of tools, commands and their
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, final
 
 from attrs import define, field
@@ -23,10 +23,10 @@ from chatmemory.input.json_value import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of, survey
-from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, kind_of_words, parts_of, united
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
-from chatmemory.pastchats.formats.reading.content_blocks import Content
+from chatmemory.pastchats.formats.reading.content_blocks import BETWEEN_BLOCKS, Content, parts_of
+from chatmemory.pastchats.formats.reading.envelopes import CONTINUED, HARNESS
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
 from chatmemory.pastchats.prompt import TurnKind
@@ -52,6 +52,7 @@ _UNIQUE_IN_THE_WORLD: Final = 20
 _STEM: Final = re.compile(
     r"(agent-.+|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl", re.IGNORECASE
 )
+_SHELL_INPUT: Final = re.compile(r"\s*<bash-input>")
 _SUBAGENT_FOLDER: Final = re.compile(r"([^/\\]+)[/\\]subagents[/\\](?:[^/\\]+[/\\])*[^/\\]+$")
 
 
@@ -166,7 +167,7 @@ def _turns_of(message: Message) -> Iterator[PromptTurn]:
         ("typed", words, ""),
     )
     for kind, texts, suffix in spoken:
-        content = BETWEEN_BLOCKS.join(united(texts))
+        content = BETWEEN_BLOCKS.join(_united(texts))
         if content:
             extra = {"tool_calls": tuple(calls.values())} if kind == "typed" else {}
             yield PromptTurn(
@@ -271,7 +272,7 @@ class ClaudeTranscript:
         asides = BETWEEN_BLOCKS.join(parts.attached)
         self.turn(record, uuid, "user", "harness", asides, suffix="#asides" if parts.texts else "")
         words = BETWEEN_BLOCKS.join(parts.texts)
-        kind = kind_of_words(words, record)
+        kind = _kind_of_words(words, record)
         self.turn(record, uuid, "summary" if kind == "summary" else "user", kind, words)
 
     def turn(
@@ -352,6 +353,38 @@ class ClaudeTranscript:
         if uuid:
             self.roots[mark_of(uuid)] = root
         return root
+
+
+def _kind_of_words(text: str, record: JsonObject) -> TurnKind:
+    """Return the kind of *text*, which is the text of a user's message in *record*."""
+    if record.get("isCompactSummary") is True or text.startswith(CONTINUED):
+        return "summary"
+    origin = json_text(json_object(record.get("origin")).get("kind"))
+    if (
+        record.get("isMeta") is True
+        or record.get("isVisibleInTranscriptOnly") is True
+        or bool(record.get("interruptedMessageId"))
+        or origin not in {"", "human"}
+        or HARNESS.match(text)
+    ):
+        return "harness"
+    return "command" if _SHELL_INPUT.match(text) else "typed"
+
+
+def _united(texts: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """Yield the texts of a message that was written in several lines, in their order; each is given with its line.
+
+    A text that continues the text of an earlier line replaces it: the message was written while it grew.
+    """
+    kept: list[tuple[int, str]] = []
+    for line, text in texts:
+        for place, (earlier_line, earlier) in enumerate(kept):
+            if earlier_line != line and text.startswith(earlier):
+                kept[place] = (line, text)
+                break
+        else:
+            kept.append((line, text))
+    return (text for _, text in kept)
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:

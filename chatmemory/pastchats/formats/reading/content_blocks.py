@@ -14,14 +14,18 @@ from chatmemory.input.json_value import (
     Json,
     JsonObject,
     first_said,
+    first_text,
     json_items,
     json_object,
+    json_objects,
     json_text,
     without_blanks,
 )
 from chatmemory.pastchats.formats.histories import PromptTurn
-from chatmemory.pastchats.formats.reading.envelopes import words_and_notes
+from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.prompt import TurnKind
+
+BETWEEN_BLOCKS: Final = "\n\n"
 
 _TEXT: Final = frozenset({"text", "input_text", "output_text", "markdown", "refusal", "voice_note"})
 _THINKING: Final = frozenset({"thinking", "reasoning", "think"})
@@ -125,6 +129,36 @@ def joined(texts: Sequence[str]) -> str:
         return texts[0].strip()
     kept = [text.strip() for text in texts]
     return "\n\n".join(text for text in kept if text)
+
+
+def parts_of(content: Json) -> Content:
+    """Return the parts of a message of Claude Code or Cursor; *attached* are blocks and notes that the tool added."""
+    parts = Content()
+    items = json_items(content)
+    for item in (content,) if isinstance(content, str) else items:
+        block = json_object(item)
+        text = item if isinstance(item, str) else json_text(block.get("text"))
+        kind = "text" if isinstance(item, str) else json_text(block.get("type"))
+        if kind == "text" and text.strip():
+            own, notes = words_and_notes(text)
+            if notes and own:
+                parts.attached.append(notes)
+                parts.texts.append(own)
+            else:
+                (parts.attached if len(items) > 1 and HARNESS.match(text) else parts.texts).append(text)
+        elif kind == "thinking" and (thought := json_text(block.get("thinking"))).strip():
+            parts.thinking.append(thought)
+        elif kind in {"tool_use", "server_tool_use", "mcp_tool_use"}:
+            parts.tool_calls.append({"name": json_text(block.get("name")), "id": json_text(block.get("id"))})
+        elif kind.endswith("tool_result") and (result := _text_of_result(block.get("content"))).strip():
+            parts.results.append(result)
+    return parts
+
+
+def _text_of_result(content: Json) -> str:
+    if isinstance(content, str):
+        return content
+    return BETWEEN_BLOCKS.join(text for block in json_objects(content) if (text := first_text(block, "text")))
 
 
 def content_turns(

@@ -21,13 +21,17 @@ from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptT
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import content_of, content_turns, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
-from chatmemory.pastchats.formats.reading.json_walk import object_members, texts_beside, walk, whole_object
+from chatmemory.pastchats.formats.reading.json_walk import (
+    json_members,
+    object_members,
+    texts_beside,
+    whole_object,
+)
 from chatmemory.pastchats.formats.reading.known_folders import USER_FOLDERS
 from chatmemory.pastchats.formats.tools.cline_display import (
     display_turns,
     sort_answer,
     sort_request,
-    told_by_tools,
     working_folder,
 )
 
@@ -96,13 +100,12 @@ def _is_shown(message: JsonObject) -> bool:
 
 def _first_message(reader: HistoryReader) -> JsonObject | None:
     """Return the first object of a list; None when the document is not a list."""
-    for found in walk(reader, ()):
+    for found in json_members(reader, ()):
         if not isinstance(found, HistoryIssue):
-            path, value = found
-            if not path or isinstance(path[0], str):
+            if isinstance(found[0][0], str):
                 break
-            if len(path) == 1 and isinstance(value, dict):
-                return json_object(value)
+            if isinstance(found[1], dict):
+                return json_object(found[1])
     return None
 
 
@@ -156,8 +159,7 @@ def _message_turns(
     if role == "user":
         sort_request(content)
     else:
-        sort_answer(content)
-        content.texts.extend(told_by_tools(message.get("content")))
+        sort_answer(content, message.get("content"))
     model = first_said(json_object(message.get("modelInfo")).get("id"), message.get("model"))
     is_summary = bool(message.get("isSummary"))
     yield from content_turns(

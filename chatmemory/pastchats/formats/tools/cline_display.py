@@ -270,20 +270,19 @@ def sort_request(content: Content) -> None:
         content.results[number] = _STATE.sub("", _SAID_TEXT.sub("", given))
 
 
-def sort_answer(content: Content) -> None:
-    """Keep in the texts of *content* what a person read: no tool calls, except the text that a call tells or asks."""
+def sort_answer(content: Content, blocks: Json) -> None:
+    """Keep in the texts of *content* what a person read: no tool calls, except the text that a call tells or asks.
+
+    A call is in the text, or one of *blocks*.
+    """
     texts, content.texts = content.texts, []
     for text in texts:
         content.thinking.extend(match[1] for match in _THINKING.finditer(text))
         content.texts.append(_TOOL.sub(lambda match: _told(match, content), _THINKING.sub("", text)))
-
-
-def told_by_tools(content: Json) -> Iterator[str]:
-    """Yield the texts that an answer tells a person by tool calls in separate blocks."""
-    for block in json_objects(content):
+    for block in json_objects(blocks):
         argument = _TELLING.get(json_text(block.get("name")))
         if argument is not None:
-            yield json_text(json_object(block.get("input")).get(argument))
+            content.texts.append(json_text(json_object(block.get("input")).get(argument)))
 
 
 def _told(tool: re.Match[str], content: Content) -> str:

@@ -12,10 +12,9 @@ from attrs import define, field, frozen
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, json_object, json_text, without_blanks
-from chatmemory.pastchats.formats.claude.claude_text import BETWEEN_BLOCKS, parts_of
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
-from chatmemory.pastchats.formats.reading.content_blocks import Content
+from chatmemory.pastchats.formats.reading.content_blocks import BETWEEN_BLOCKS, Content, parts_of
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of

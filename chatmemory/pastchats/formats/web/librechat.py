@@ -63,11 +63,6 @@ class _Open:
             and bool({"text", "content"} & self.fields.keys())
         )
 
-    def put(self, name: str, value: Json | End) -> None:
-        """Add a member, unless the message has been yielded."""
-        if not self.is_given and not isinstance(value, End):
-            self.fields[name] = value
-
 
 def _flattened(source: str, walked: Walks) -> Walks:
     """Move messages inside their parents to one list, each as soon as it is complete, without its children."""
@@ -91,7 +86,8 @@ def _flattened(source: str, walked: Walks) -> Walks:
         if isinstance(name, str):
             if name == "children" and isinstance(value, list) and value:
                 yield HistoryIssue("malformed_record", source, f"messages nested more than {_MAX_DEPTH} deep")
-            opened[-1].put(name, value)
+            if not opened[-1].is_given and not isinstance(value, End):
+                opened[-1].fields[name] = value
             continue
         if value is not END:
             yield (*root, "messages", "?"), value
