@@ -157,19 +157,18 @@ def _turns_of(message: Message) -> Iterator[PromptTurn]:
         json_text(call["id"]) or str(place): call
         for place, call in enumerate(c for p in lines for c in p.tool_calls)
     }
-    metadata = message.place.metadata | {"model": json_text(json_object(record.get("message")).get("model"))}
-    if message.is_left_behind:
-        metadata["on_current_path"] = False
-    if record.get("isApiErrorMessage") is True:
-        metadata["is_api_error"] = True
-    spoken: tuple[tuple[TurnKind, list[tuple[int, str]], str], ...] = (
-        ("thinking", thoughts, "#thinking"),
-        ("typed", words, ""),
+    metadata: JsonObject = {
+        **message.place.metadata,
+        "model": json_text(json_object(record.get("message")).get("model")),
+        "on_current_path": False if message.is_left_behind else None,
+        "is_api_error": True if record.get("isApiErrorMessage") is True else None,
+    }
+    spoken: tuple[tuple[TurnKind, list[tuple[int, str]], str, tuple[JsonObject, ...]], ...] = (
+        ("thinking", thoughts, "#thinking", ()),
+        ("typed", words, "", tuple(calls.values())),
     )
-    for kind, texts, suffix in spoken:
-        content = BETWEEN_BLOCKS.join(_united(texts))
-        if content:
-            extra = {"tool_calls": tuple(calls.values())} if kind == "typed" else {}
+    for kind, texts, suffix, called in spoken:
+        if content := BETWEEN_BLOCKS.join(_united(texts)):
             yield PromptTurn(
                 conversation_id=f"claude_code:{message.place.session}",
                 role="assistant",
@@ -178,7 +177,7 @@ def _turns_of(message: Message) -> Iterator[PromptTurn]:
                 native_id=message.native_id + suffix if message.native_id is not None else None,
                 timestamp=instant_of(record.get("timestamp")),
                 project=message.place.project,
-                metadata=without_blanks({**metadata, **extra}),
+                metadata=without_blanks({**metadata, "tool_calls": called}),
             )
 
 

@@ -65,6 +65,7 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
             holder,
             conversation_id=holder.conversation_id("langchain", reader.path),
             role=role,
+            kind="typed",
             native_id=json_text(data.get("id")) or None,
             speaker=name or None if role in ("user", "assistant") else None,
         )

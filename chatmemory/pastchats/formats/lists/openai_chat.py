@@ -80,7 +80,6 @@ def _turns(message: JsonObject, holder: Holder, conversation_id: str) -> Iterato
         holder,
         conversation_id=conversation_id,
         role=role,
-        kind="tool_result" if role == "tool" else "typed",
         speaker=name or None if role in ("user", "assistant") else None,
     )
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
@@ -16,7 +15,6 @@ from chatmemory.pastchats.formats.reading.role_names import (
 )
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.shapes.message_lists import Holder, listed_messages, looked_at, pattern_of
-from chatmemory.pastchats.prompt import TurnKind
 
 _LISTS: Final = (
     *("messages", "conversation", "conversations", "history", "chat", "chats", "turns", "dialog", "dialogue"),
@@ -70,16 +68,10 @@ def _turns(message: JsonObject, holder: Holder, path: str) -> Iterator[Parsed]:
         holder,
         conversation_id=holder.conversation_id("role_list", path),
         role=role,
-        kind=_kind(message, role),
+        kind="thinking" if message.get("isThought") is True else None,
         native_id=next((native for native in ids if isinstance(native, str) and native), None),
         speaker=_speaker(message, name),
     )
-
-
-def _kind(message: JsonObject, role: Role) -> TurnKind:
-    if message.get("isThought") is True:
-        return "thinking"
-    return "tool_result" if role == "tool" else "typed"
 
 
 def _unwrapped(value: Json) -> JsonObject:

@@ -54,7 +54,6 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
                 holder,
                 conversation_id=conversation_id,
                 role=role,
-                kind="tool_result" if role == "tool" else "typed",
             )
 
 

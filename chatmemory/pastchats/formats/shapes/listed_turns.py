@@ -35,11 +35,11 @@ def listed_turns(
     *,
     conversation_id: str,
     role: Role,
-    kind: TurnKind = "typed",
+    kind: TurnKind | None = None,
     native_id: str | None = None,
     speaker: str | None = None,
 ) -> Iterator[PromptTurn]:
-    """Yield the turns of *message*; no turns when it has no text."""
+    """Yield the turns of *message*; no turns when it has no text.  Without *kind*, its role decides."""
     reasoning = message.get("reasoning_content") or message.get("reasoning")
     if isinstance(reasoning, str) and reasoning.strip():
         parts.thinking.insert(0, reasoning)
@@ -57,7 +57,7 @@ def listed_turns(
         parts,
         conversation_id=conversation_id,
         role=role,
-        kind=kind,
+        kind=kind or ("tool_result" if role == "tool" else "typed"),
         native_id=native_id,
         timestamp=next((instant for instant in instants if instant is not None), None),
         metadata=facts,

@@ -12,7 +12,6 @@ from attrs import define
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import (
     EMPTY,
-    Json,
     JsonObject,
     first_text,
     json_object,
@@ -162,21 +161,19 @@ class _Events:
         data = json_object(event.get("data"))
         native_id = json_text(event.get("id"))
         agent = json_text(event.get("agentId")) or json_text(data.get("parentToolCallId"))
-        metadata: dict[str, Json] = {
+        is_answer = role == "assistant"
+        calls = json_objects(data.get("toolRequests")) if is_answer and kind == "typed" else ()
+        metadata: JsonObject = {
             "git_branch": self.branch,
             "title": self.title,
             "parent_session": self.session if agent else "",
-        }
-        if role == "assistant":
-            metadata["model"] = json_text(data.get("model")) or self.model
-            metadata["tool_calls"] = tuple(
+            "model": json_text(data.get("model")) or self.model if is_answer else "",
+            "tool_calls": tuple(
                 {"name": json_text(call.get("name")), "id": json_text(call.get("toolCallId"))}
-                for call in json_objects(data.get("toolRequests"))
-                if kind == "typed"
-            )
-        metadata = dict(without_blanks(metadata))
-        if native_id in self.taken_back:
-            metadata["on_current_path"] = False
+                for call in calls
+            ),
+            "on_current_path": False if native_id in self.taken_back else None,
+        }
         yield PromptTurn(
             conversation_id=f"copilot_cli:{self.session}" + (f"/{agent}" if agent else ""),
             role=role,
@@ -185,7 +182,7 @@ class _Events:
             native_id=native_id + suffix if native_id else None,
             timestamp=instant_of(event.get("timestamp")),
             project=self.project,
-            metadata=metadata,
+            metadata=without_blanks(metadata),
         )
 
 
