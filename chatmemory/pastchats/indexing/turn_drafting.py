@@ -20,6 +20,7 @@ from chatmemory.pastchats.finding.prompt_terms import search_terms_of
 from chatmemory.pastchats.finding.recall_block import without_recall_blocks
 from chatmemory.pastchats.formats.histories import Lossy, PromptTurn
 from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.formats.reading.json_lines import decoded
 from chatmemory.pastchats.indexing.cleaning import Cleaning
 from chatmemory.pastchats.indexing.prompt_drafts import (
     KEY_BYTES,
@@ -211,7 +212,8 @@ class Drafting:
         if self.options.redaction:
             redacted = self.redaction.text(written)
             if redacted != written:
-                return _read_again(redacted) or self.redaction.metadata(metadata)
+                again = cast("dict[str, Json] | None", decoded(redacted))
+                return again or self.redaction.metadata(metadata)
         # Consecutive turns often repeat the same model and branch.
         if len(self._harmless_metadata) >= MOST_REMEMBERED:
             self._harmless_metadata.clear()
@@ -258,13 +260,6 @@ def _plainly_written(metadata: Mapping[str, Json]) -> str | None:
         and written.count("{") + written.count("[") <= DEEP_METADATA
     )
     return written if is_plain else None
-
-
-def _read_again(written: str) -> dict[str, Json] | None:
-    try:
-        return cast("dict[str, Json]", json.loads(written))
-    except ValueError:
-        return None
 
 
 def _in_utc(timestamp: datetime | None) -> datetime | None:

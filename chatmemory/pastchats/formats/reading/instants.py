@@ -21,17 +21,14 @@ def instant_of(value: Json) -> datetime | None:
     if isinstance(value, str):
         text = value.strip()
         try:
-            return _since_1970(float(text)) if _is_number(text) else _from_iso(text)
+            # More digits than "20250919", which is a date of ISO 8601.
+            is_number = text.replace(".", "", 1).isdecimal() and len(text) > len("20250919")
+            return _since_1970(float(text)) if is_number else _from_iso(text)
         except ValueError:
             return None
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _since_1970(value)
     return None
-
-
-def _is_number(text: str) -> bool:
-    # More digits than "20250919", which is a date of ISO 8601.
-    return text.replace(".", "", 1).isdecimal() and len(text) > len("20250919")
 
 
 def _from_iso(text: str) -> datetime | None:

@@ -353,19 +353,15 @@ def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
 
 def said_in(content: Json) -> tuple[list[str], list[str]]:
     """Return the words in the content of a message, a string or a list of items, and the texts that the tool wrote."""
-    texts = (content,) if isinstance(content, str) else tuple(_text(item) for item in json_items(content))
     words: list[str] = []
     asides: list[str] = []
-    for text in texts:
+    for item in (content,) if isinstance(content, str) else json_items(content):
+        text = item if isinstance(item, str) else json_text(json_object(item).get("text"))
         own, notes = words_and_notes(text)
         is_added = HARNESS.match(own) is not None
         words += [own] if own.strip() and not is_added else []
         asides += filter(None, (notes, own.strip() if is_added else ""))
     return words, asides
-
-
-def _text(item: Json) -> str:
-    return item if isinstance(item, str) else json_text(json_object(item).get("text"))
 
 
 def text_of_output(output: Json) -> str:

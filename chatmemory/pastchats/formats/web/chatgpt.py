@@ -112,7 +112,8 @@ def _text(content: JsonObject) -> str | None:
     content_type = json_text(content.get("content_type"))
     if content_type in _PARTS:
         parts = [_part(part) for part in json_items(content.get("parts"))] or [json_text(content.get("text"))]
-        return _without_marks(joined(parts))
+        text = joined(parts)
+        return _LOOSE_MARKS.sub("", _MARK.sub(_shown, text)) if "\ue200" in text else text
     if content_type in _RESULTS:
         return joined([first_said(content.get("result"), content.get("text"))])
     if content_type in _CONTEXT:
@@ -147,10 +148,6 @@ def _attachments(message: JsonObject) -> list[JsonObject]:
         return named
     types = [json_text(part.get("content_type")) for part in json_objects(content.get("parts"))]
     return [{"type": one.removesuffix("_asset_pointer")} for one in types if one.endswith("_asset_pointer")]
-
-
-def _without_marks(text: str) -> str:
-    return _LOOSE_MARKS.sub("", _MARK.sub(_shown, text)) if "\ue200" in text else text
 
 
 def _shown(mark: re.Match[str]) -> str:

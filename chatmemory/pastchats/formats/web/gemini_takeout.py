@@ -6,13 +6,13 @@ public readers of the export.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from html.parser import HTMLParser
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_objects, json_text
+from chatmemory.input.json_value import JsonObject, json_items, json_object, json_objects, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -52,7 +52,8 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
 def _turns(activity: JsonObject) -> Iterator[Parsed]:
     title = json_text(activity.get("title"))
     verb = _VERB.match(title)
-    answer = "\n\n".join(filter(None, (_text(item) for item in _items(activity.get("safeHtmlItem")))))
+    shown = activity.get("safeHtmlItem")  # a list of items, or a single one
+    answer = "\n\n".join(filter(None, (_text(json_object(item)) for item in json_items(shown) or (shown,))))
     at = instant_of(activity.get("time"))
     if at is None or (verb is None and not answer):
         yield UnknownRecord(f"activity {' '.join(title.split()[:2]) or '(none)'}")
@@ -74,11 +75,6 @@ def _turns(activity: JsonObject) -> Iterator[Parsed]:
 def _place(at: datetime) -> int:
     """Return the position of an activity in its day, computed from its time, because the file is sorted newest first."""
     return ((at.hour * 60 + at.minute) * 60 + at.second) * 2_000 + at.microsecond // 1_000 * 2
-
-
-def _items(value: Json) -> Sequence[JsonObject]:
-    """Return the items of a list, or a single item as a list."""
-    return [json_object(item) for item in json_items(value)] or [json_object(value)]
 
 
 def _text(item: JsonObject) -> str:
