@@ -96,12 +96,9 @@ class LineFormat:
     """A ``HistoryFormat`` of lines.
 
     Attributes:
-        claim_of: returns the claim for a record, given the path; the claim with the highest confidence in a head
-            counts.
-        read: returns the content of a record, and stores facts about the whole file in the session; None for no
-            words.
-        link: returns the position of a record in a tree, None for no position; an abandoned branch is marked.
-            None: the records of this format are a list.
+        claim_of: returns the claim for a record, given the path; the highest confidence in a head counts.
+        read: returns the content of a record, None for no words, and stores facts about the whole file in the session.
+        link: returns the position of a record in a tree, to mark abandoned branches.  None: the records are a list.
         begin: stores facts about the whole file, from its path or from files near it.
         undo: the type of a record that takes back questions, and the name of their number in it; None: there is none.
     """

@@ -118,11 +118,8 @@ class TreeFormat:
         written_at: the place of the time in a message.
         said: returns the content of a message; None for no content, and an ``UnknownRecord`` for an unknown type.
         facts: returns the metadata of a message apart from its title, given its conversation and its role.
-        conversation_id: the places of the id in a conversation.
-        title: the places of the title in a conversation.
-        project: the places of the project's name in a conversation.
-        leaf: the places of the id of the last message in a conversation; without a place, the last answer is taken at
-            every fork.
+        conversation_id, title, project: the places of the id, the title and the project's name in a conversation.
+        leaf: the places of the id of its last message; without a place, the last answer is taken at every fork.
         has_calls_apart: the call of a tool is a message of its own, and belongs to the turn of the next answer.
         nesting: returns whether, and where, the messages of a file are inside one another.
     """

@@ -30,7 +30,6 @@ from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_walk import END, json_members, walk
 from chatmemory.pastchats.formats.reading.known_folders import DATA_FOLDERS
-from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant"}
 
@@ -255,14 +254,13 @@ def _turns(
             yield UnknownRecord(f"role {info.get('role')}")
             continue
         is_summary = role == "assistant" and info.get("summary") is True
-        kind: TurnKind = "summary" if is_summary else "typed"
         content, unknown = _content(message, role)
         model = json_object(info.get("model"))
         yield from content_turns(
             content,
             conversation_id=f"opencode:{json_text(about.get('id')) or fallback}",
             role="summary" if is_summary else role,
-            kind=kind,
+            kind="summary" if is_summary else "typed",
             native_id=json_text(info.get("id")) or None,
             timestamp=instant_of(json_object(info.get("time")).get("created")),
             project=json_text(about.get("directory")),
