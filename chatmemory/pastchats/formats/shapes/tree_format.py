@@ -80,6 +80,7 @@ class Outline:
         order: by the id of each message on the current path, the index of its first turn.
         place: the path of the list that holds these messages.
         is_wrapper: the outline is the document around the conversations.
+        conversation_id, title, project: what its turns have in common, once they are read.
     """
 
     root: WalkPath
@@ -89,6 +90,9 @@ class Outline:
     order: dict[str, int] = field(factory=dict[str, int])
     place: WalkPath | None = None
     is_wrapper: bool = False
+    conversation_id: str = ""
+    title: str = ""
+    project: str = ""
 
     def text(self, *places: Place) -> str:
         """Return the first text at one of *places* that is not blank; "" for none."""
@@ -162,22 +166,23 @@ class TreeFormat:
             if outline is None or outline.root != root:
                 # Both walks meet the same conversations, unless the file changed in between: then it is read again.
                 outline = next((one for one in ahead if one.root == root), Outline(root))
+                # Without an id, the number of the conversation in the file.
+                place = f"{reader.path}#{root[-1]}" if root else reader.path
+                outline.conversation_id = f"{self.name}:{outline.text(*self.conversation_id) or place}"
+                outline.title, outline.project = outline.text(*self.title), outline.text(*self.project)
             if not is_message:
                 if not outline.places and not outline.is_wrapper:
                     name = ".".join(self.messages[0])
                     yield _malformed(reader, root, f"a conversation without {name!r}")
             elif within[:-1] == outline.place:
                 if isinstance(value, Mapping):
-                    yield from self._turns(
-                        value, self.identify(within[-1], value), within[-1], outline, reader.path
-                    )
+                    yield from self._turns(value, within[-1], outline)
                 else:
                     yield _malformed(reader, path, "a message that is no object")
 
-    def _turns(
-        self, message: JsonObject, native_id: str, key: str | int, conversation: Outline, path: str
-    ) -> Iterator[Parsed]:
+    def _turns(self, message: JsonObject, key: str | int, conversation: Outline) -> Iterator[Parsed]:
         """Yield the turns of *message*, if it is on the current path of *conversation*."""
+        native_id = self.identify(key, message)
         turn_index = conversation.order.get(native_id or f"#{key}")
         said = None if turn_index is None else self.said(message)
         if isinstance(said, UnknownRecord):
@@ -189,18 +194,16 @@ class TreeFormat:
             return
         if said.role == "assistant" and said.kind == "typed":
             said.content.tool_calls[:0], conversation.calls = conversation.calls, []
-        # Without an id, the number of the conversation in the file.
-        place = f"{path}#{conversation.root[-1]}" if conversation.root else path
-        facts = {"title": conversation.text(*self.title), **self.facts(message, conversation, said.role)}
+        facts = {"title": conversation.title, **self.facts(message, conversation, said.role)}
         yield from content_turns(
             said.content,
-            conversation_id=f"{self.name}:{conversation.text(*self.conversation_id) or place}",
+            conversation_id=conversation.conversation_id,
             role=said.role,
             kind=said.kind,
             native_id=native_id or None,
             first_index=turn_index,
             timestamp=instant_of(value_at(message, *self.written_at)),
-            project=conversation.text(*self.project),
+            project=conversation.project,
             metadata=without_blanks(facts),
         )
 
