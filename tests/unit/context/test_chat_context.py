@@ -59,6 +59,11 @@ async def test_system_messages_of_a_conversation_are_merged_and_said_once(conver
     assert system.endswith("用户：小明\n\nBe brief.")
 
 
+async def test_a_blank_system_message_of_a_conversation_makes_one(conversations: ChatMemory) -> None:
+    await conversations.add_messages("c", [NewMessage("system", " "), *said("几点？")]).or_raise()
+    assert roles(await built(builder(conversations, Remembered()))) == ["system", "user", "user"]
+
+
 async def test_a_result_whose_call_lies_before_the_window_is_left_out(conversations: ChatMemory) -> None:
     call = NewMessage("assistant", "", metadata={"tool_calls": [{"id": "a"}]}, id="call")
     result = NewMessage("tool", "三点", metadata={"tool_call_id": "a"}, id="result")
