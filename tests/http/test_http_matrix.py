@@ -104,13 +104,8 @@ class House:
 
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncGenerator[House]:
-    async with furnished(stacks.embedded(tmp_path / "a.db", strategy=EVERY_4), tmp_path) as furnished_house:
-        yield furnished_house
-
-
-@asynccontextmanager
-async def furnished(store: stacks.Stack, tmp_path: Path) -> AsyncGenerator[House]:
-    """Let Ada say and remember something in *store*, beside histories in *tmp_path*."""
+    """Let Ada say and remember something, beside histories."""
+    store = stacks.embedded(tmp_path / "a.db", strategy=EVERY_4)
     index_histories(tmp_path / "past-chats.db")
     async with AsyncExitStack() as open_clients:
         first = await open_clients.enter_async_context(

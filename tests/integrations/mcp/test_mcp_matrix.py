@@ -1,7 +1,5 @@
 """Who may do what over MCP: the owner, a second user and a reader, every tool, and what belongs to the first of them."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -13,18 +11,11 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.access.principal import READ, Granted, Principal
-from chatmemory.effect import ManagedRuntime
+from chatmemory.access.principal import READ, Granted
 from chatmemory.input.json_value import JsonObject
-from chatmemory.programs.mcp.server import TOOLS, memory_server
-from chatmemory.programs.mcp.tool import ToolCall
+from chatmemory.programs.mcp.server import TOOLS
 from chatmemory.programs.operations.grant import Grant
-from chatmemory.settings.memory_settings import MemorySettings, PostgresSettings, Settings, StoreSettings
-from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers.postgres.messages import message_reads
-from chatmemory_layers.server.mcp_main import mcp_stack
 from tests.for_each import for_each
-from tests.guarded_store import guarded_store
 from tests.integrations.mcp.mcp_clients import called, in_process, remember_all, store_turn, text_of, told
 
 SECRET: Final = "zanzibar"
@@ -103,48 +94,3 @@ async def test_a_tool_shows_and_changes_what_is_granted(tmp_path: Path, tool: st
                 messages, memories = await what_is_there(ada)
             assert messages.count(SECRET) == 2
             assert memory_id in memories
-
-
-@pytest.fixture
-def first_wall_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every client do everything with every conversation, and ask for the memories of Ada."""
-    monkeypatch.setattr(Principal, "may", lambda *_: True)
-    monkeypatch.setattr(message_reads, "granted_as_json", lambda _: None)
-    monkeypatch.setattr(ToolCall, "namespace", property(lambda _: Namespace("ada")))
-
-
-@asynccontextmanager
-async def client_of(folder: Path, dsn: str, grant: Grant) -> AsyncGenerator[Client]:
-    guarded = PostgresSettings(dsn=dsn, row_security=True)
-    kept = MemorySettings(
-        store=StoreSettings(backend="postgres", postgres=guarded),
-        past_chats=PastChatsSettings(path=str(folder / "pastchats.db")),
-    )
-    async with (
-        ManagedRuntime(mcp_stack(Settings(memory=kept), folders=())) as runtime,
-        Client(memory_server(runtime, lambda _: grant)) as client,
-    ):
-        yield client
-
-
-@pytest.mark.usefixtures("first_wall_is_down")
-async def test_only_what_is_granted_is_seen_or_changed(tmp_path: Path) -> None:
-    async with (
-        guarded_store() as store,
-        client_of(tmp_path, store.serving, ADA) as ada,
-        client_of(tmp_path, store.serving, BOB) as bob,
-        client_of(tmp_path, store.serving, RAE) as rae,
-    ):
-        (memory_id,) = await remember_all(ada, [f"Mei likes {SECRET} tea"])
-        await store_turn(ada, "trip", f"{SECRET}?", SECRET)
-        for tool in ASKED:
-            for grant, client in ((BOB, bob), (RAE, rae)):
-                answer = await called(client, tool, **arguments_of(tool, memory_id))
-                assert shows(answer) <= (grant.user in SHOWN.get(tool, ())), (tool, grant.user)
-                assert answer.is_error >= (grant.user in REFUSED.get(tool, ())), (tool, grant.user)
-                messages, memories = await what_is_there(ada)
-                assert messages.count(SECRET) == 2, (tool, grant.user)
-                assert memory_id in memories, (tool, grant.user)
-        assert SECRET in str((await rae.read_resource(TALK)).contents)
-        with pytest.raises(MCPError, match="ConversationNotFoundError"):
-            await bob.read_resource(TALK)
