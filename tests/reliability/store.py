@@ -34,6 +34,7 @@ from chatmemory_layers.stacks import Embedders, Stack, configured
 from tests.patience import PATIENCE_SECONDS
 
 SUMMARY_SECONDS: Final = 0.01  # long enough to be killed or cancelled in the middle
+SUMMARIZING: Final = StrategySettings(type="summarize", summarize_every_n=10, keep_last=4, execution="inline")
 LONGEST_LEASE_SECONDS: Final = 120.0  # of the strategies here; work may take 30 s, and a margin
 
 
@@ -99,7 +100,7 @@ async def open_memories(address: str, **chosen: Any) -> AsyncGenerator[LongTermM
         yield await runtime.service(LongTermMemoryService)
 
 
-async def finish_history_work(address: str, strategy: StrategySettings) -> None:
+async def finish_history_work(address: str) -> None:
     """Do what is due and what a killed process held a lease on: leaving a store waits for it."""
-    async with open_store(address, strategy, clock=ClockAhead(seconds=LONGEST_LEASE_SECONDS)):
+    async with open_store(address, SUMMARIZING, clock=ClockAhead(seconds=LONGEST_LEASE_SECONDS)):
         pass

@@ -16,10 +16,8 @@ from attrs import frozen
 from tests.forked import Forked
 from tests.formats.every_home import ELSEWHERE, make_home
 from tests.past_chats_command import PROGRAM
-from tests.past_turns import disagreement, open_past_chats
+from tests.past_turns import disagreement
 from tests.patience import PATIENCE_SECONDS
-from tests.reliability.indexed import check_part_of_round, check_round, index_round
-from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.mixed_histories import held, write_histories
 from tests.thorough import rounds
 from tests.unit.sqlite.desktop_files import fetched
@@ -127,20 +125,3 @@ def test_everything_at_once_killed_again_and_again_becomes_what_one_run_makes(tm
             assert set(held(killed)) <= set(made)
     assert index(None, killed, environment=environment) == 0
     assert (held(killed), disagreement(killed)) == (made, "")
-
-
-def test_a_program_that_is_killed_leaves_whole_sources_and_the_next_one_completes(tmp_path: Path) -> None:
-    path = tmp_path / "past.db"
-    acknowledged = Acknowledged()
-    for kill in range(KILLS):
-        writer = f"进程{kill}"
-        acknowledged += killed_at_random("index_for_ever", str(path), writer, life=range(1, 8))
-        assert disagreement(path) == ""
-        with open_past_chats(path) as past:
-            for each, done in acknowledged.items():
-                for number in range(done):
-                    check_round(past, each, number)
-            check_part_of_round(past, writer, acknowledged[writer])
-            index_round(past, writer, acknowledged[writer])
-            check_round(past, writer, acknowledged[writer])
-        assert disagreement(path) == ""

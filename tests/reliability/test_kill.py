@@ -1,11 +1,12 @@
 """A process that is killed (kill -9) loses nothing that it has acknowledged, and leaves nothing half done behind."""
 
-from collections import defaultdict
+import random
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 import anyio
-import pytest
 
 from chatmemory import (
     ChatMemory,
@@ -22,22 +23,42 @@ from chatmemory.effect import Success
 from chatmemory.events.event import Event
 from chatmemory.events.event_log import EventLog, changes
 from chatmemory_layers.embedding.local import hashed
+from tests.forked import Forked
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability import rounds_of_items, rounds_of_trees
-from tests.reliability.killed import Acknowledged, killed_at_random
 from tests.reliability.numbered import check_batches, check_coverage, full_view, ids_of
-from tests.reliability.programs.append_for_ever import names, summarizing
-from tests.reliability.programs.write_for_ever import ITEMS, TREES
-from tests.reliability.store import chat_store, finish_history_work, open_memories, open_store
+from tests.reliability.programs.write_for_ever import ITEMS, TREES, names
+from tests.reliability.store import SUMMARIZING, chat_store, finish_history_work, open_memories
 from tests.reliability.turns import TURNS, check_turns, disagreements, of_all
-from tests.thorough import rounds, thorough
+from tests.thorough import rounds
 from tests.unit.postgres.beside import connected
 
-KILLS = rounds(1, thorough=8)
 LONG_ENOUGH = range(30, 100)  # for a summary in each conversation
 WRITERS = sum(map(len, names("").values())) + len(TURNS) + len((ITEMS, *TREES))
 LEAVING = {"forgotten", "expired"}
 """The actions after which a memory is not there."""
+
+
+Acknowledged = Counter[str]
+"""What was done, by writer."""
+
+
+def killed_at_random(address: str, run: str) -> Acknowledged:
+    """Run ``write_for_ever``, kill it when each writer has an acknowledgement or later, and return what it acknowledged."""
+    program = "tests.reliability.programs.write_for_ever"
+    with Forked(sys.executable, "-m", program, address, run) as child:
+        lines = [child.stdout.readline() for _ in range(random.choice(LONG_ENOUGH))]
+        while len({line.split()[0] for line in lines if line}) < WRITERS and lines[-1]:
+            lines.append(child.stdout.readline())
+        child.kill()
+        lines += child.stdout.read().splitlines()
+        assert child.wait() == -9, child.stderr.read()
+    acknowledged = Acknowledged()
+    for line in filter(None, lines):
+        writer, number = line.split()
+        assert int(number) == acknowledged[writer]
+        acknowledged[writer] += 1
+    return acknowledged
 
 
 async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
@@ -49,26 +70,6 @@ async def check_run(memory: ChatMemory, run: str, acknowledged: Acknowledged) ->
             assert stored.get(writer, 0) - acknowledged[writer] in {0, 1}
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        "background deleting",
-        pytest.param("inline deleting", marks=thorough),
-        pytest.param("background", marks=thorough),
-    ],
-)
-async def test_interrupted_summaries_are_resumed_and_cover_each_message_once(address: str, case: str) -> None:
-    words = case.split()
-    for kill in range(KILLS):
-        run = f"run{kill}"
-        acknowledged = killed_at_random("append_for_ever", address, run, *words, life=LONG_ENOUGH)
-        await finish_history_work(address, summarizing(*words))
-        async with open_store(address) as memory:
-            if "deleting" not in words:
-                await check_run(memory, run, acknowledged)
-            await check_summaries(memory, run, acknowledged)
-
-
 async def check_summaries(memory: ChatMemory, run: str, acknowledged: Acknowledged) -> None:
     """Assert that the summaries of a run cover each acknowledged message once, and that none is due."""
     summaries = 0
@@ -76,7 +77,7 @@ async def check_summaries(memory: ChatMemory, run: str, acknowledged: Acknowledg
         if ids := ids_of({writer: acknowledged[writer] for writer in writers}):
             summaries += await check_coverage(memory, conversation_id, ids)
             conversation = await memory.get_conversation(conversation_id).or_raise()
-            assert conversation.open_count < summarizing("inline").summarize_every_n
+            assert conversation.open_count < SUMMARIZING.summarize_every_n
     assert summaries > 0
 
 
@@ -84,9 +85,9 @@ async def test_a_writer_of_everything_leaves_what_was_acknowledged_and_its_event
     runs: dict[str, Acknowledged] = {}
     for kill in range(rounds(1, thorough=9 if "://" in address else 30)):
         run = f"run{kill}"
-        runs[run] = killed_at_random("write_for_ever", address, run, life=LONG_ENOUGH, writers=WRITERS)
+        runs[run] = killed_at_random(address, run)
         assert await disagreements(address) == []
-        await finish_history_work(address, summarizing("inline"))
+        await finish_history_work(address)
         async with ManagedRuntime(chat_store(address)) as runtime:
             events = await every_change(address, await runtime.service(EventLogTag))
             chat = await runtime.service(ChatMemoryService)

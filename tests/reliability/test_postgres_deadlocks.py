@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from attrs import evolve
+
 from chatmemory import (
     ChatMemoryService,
     Failure,
@@ -24,8 +26,7 @@ from chatmemory import (
 from chatmemory_layers.embedding.local import hashed
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.fake_citus import run_in
-from tests.reliability.programs.append_for_ever import summarizing
-from tests.reliability.store import chat_store
+from tests.reliability.store import SUMMARIZING, chat_store
 from tests.thorough import rounds
 
 TASKS: Final = 16
@@ -93,7 +94,8 @@ async def test_two_processes_that_write_to_the_same_places_never_wait_in_a_circl
             done += 1
 
     async with fresh_database() as dsn:
-        store = chat_store(dsn, summarizing("inline", "deleting"), embedder=hashed)
+        strategy = evolve(SUMMARIZING, delete_summarized_messages=True)
+        store = chat_store(dsn, strategy, embedder=hashed)
         async with ManagedRuntime(store) as one, ManagedRuntime(store) as other, asyncio.TaskGroup() as group:
             for number in range(TASKS):
                 group.create_task(work(one if number % 2 else other, number))

@@ -8,10 +8,8 @@ from pathlib import Path
 from chatmemory import Namespace
 from chatmemory_layers.embedding.local import hashed
 from tests.forked import Forked
-from tests.past_turns import contents, disagreement, open_past_chats
-from tests.reliability.indexed import TURNS as TURNS_OF_A_SOURCE, check_round
 from tests.reliability.numbered import check_batches, full_view
-from tests.reliability.programs.at_once import EVERYBODY, SHARED, SHARED_SOURCE
+from tests.reliability.programs.at_once import EVERYBODY, SHARED
 from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import TURNS, check_turns, disagreements, true_now
 from tests.thorough import rounds
@@ -54,14 +52,3 @@ async def test_several_processes_remember_and_recall_in_one_file(tmp_path: Path)
             await check_turns(memory, Namespace(writer), done)
         assert len(await true_now(memory, EVERYBODY)) == len(WRITERS) * ROUNDS
     assert await disagreements(address) == []
-
-
-def test_processes_index_into_one_file_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "past.db"
-    run_at_once("index", str(path), times=ROUNDS)
-    assert disagreement(path) == ""
-    with open_past_chats(path) as past:
-        for writer in WRITERS:
-            for number in range(ROUNDS):
-                check_round(past, writer, number)
-        assert len(contents(past, SHARED_SOURCE)) == TURNS_OF_A_SOURCE

@@ -2,23 +2,21 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 from attrs import evolve
 
-from chatmemory.effect import Effect, EffectInterrupted, ManagedRuntime
-from chatmemory.errors import EmbeddingError, GenericMemoryError, PastChatsError
+from chatmemory.effect import EffectInterrupted, ManagedRuntime
+from chatmemory.errors import EmbeddingError, GenericMemoryError
 from chatmemory.input.json_value import JsonObject
 from chatmemory.pastchats.contract import PastChats, PastChatsService
 from chatmemory.pastchats.finding.prompt_hits import PromptSearchResult
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.server.served_past_chats import THREAD_NAME, served_past_chats
-from chatmemory_layers.stacks.past_chats import finding
 from tests.embeddings_endpoint import embeddings
 from tests.http_server import HttpServer, Reply, Request, http_server
 from tests.indexed import open_index, role_list
@@ -62,27 +60,6 @@ async def problem(chats: PastChats) -> str:
     error = (await chats.statistics()).failure()
     assert isinstance(error, GenericMemoryError)
     return error.reason.problem
-
-
-async def test_it_answers_as_past_chats_do_elsewhere(tmp_path: Path) -> None:
-    path = make_index(tmp_path / "a", *LOCKED, *RETRIES)
-    with ManagedRuntime(finding(PastChatsSettings(path=str(path), use_sqlite_vec=False), HASHED)) as runtime:
-        plain = runtime.run_sync(PastChatsService.get()).unwrap()
-        name = plain.conversations().run_sync().unwrap().conversations[0].conversation_id
-        asked: list[Callable[[PastChats], Effect[Any, PastChatsError]]] = [
-            lambda chats: chats.search("retries 锁", limit=3, mode="lexical"),
-            lambda chats: chats.recall("webhook retries", tokens=300),
-            lambda chats: chats.show(name),
-            lambda chats: chats.show("nowhere"),
-            lambda chats: chats.conversations(limit=1),
-            lambda chats: chats.turns(name, newer_than=0, limit=2),
-            lambda chats: chats.turns("nobody"),
-            lambda chats: chats.statistics(),
-        ]
-        expected = [ask(plain).run_sync() for ask in asked]
-    async with serving(path) as chats:
-        assert [await ask(chats) for ask in asked] == expected
-        assert all(finding.severity != "error" for finding in (await chats.check()).unwrap())
 
 
 async def test_an_index_that_comes_later_is_found_a_damaged_one_told_one_lost_missed(tmp_path: Path) -> None:

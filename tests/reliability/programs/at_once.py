@@ -1,4 +1,4 @@
-"""``append | remember | index ADDRESS WRITER TIMES`` or ``open_it ADDRESS``: works on one file from a line on stdin on.
+"""``append | remember ADDRESS WRITER TIMES`` or ``open_it ADDRESS``: works on one file from a line on stdin on.
 
 So several can be let loose, or killed, at one moment; each works in a place of its own and in one that all share.
 """
@@ -11,15 +11,12 @@ from typing import Final
 
 from chatmemory import Namespace, NewMemory
 from chatmemory_layers.embedding.local import hashed
-from tests.past_turns import index as index_source, open_past_chats, state
-from tests.reliability.indexed import index_round, source_of, turns_of
 from tests.reliability.numbered import numbered_batch
 from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import TURNS, id_of, word
 
 SHARED: Final = "shared"
 EVERYBODY: Final = Namespace("大家")
-SHARED_SOURCE: Final = source_of(SHARED, 0)
 
 
 async def append(address: str, writer: str, times: int) -> None:
@@ -42,13 +39,6 @@ async def remember(address: str, writer: str, times: int) -> None:
             assert first.memory.id == mine.id
 
 
-def index(path: str, writer: str, times: int) -> None:
-    for number in range(times):
-        with open_past_chats(path, busy_seconds=60) as past:
-            index_source(past, turns_of(SHARED_SOURCE), state(SHARED_SOURCE))
-            index_round(past, writer, number)
-
-
 async def open_it(address: str) -> None:
     async with open_store(address):
         os.write(sys.stdout.fileno(), b"open\n")
@@ -60,8 +50,6 @@ def main(work: str, *words: str) -> None:
     match work, words:
         case "open_it", (address,):
             asyncio.run(open_it(address))
-        case "index", (path, writer, times):
-            index(path, writer, int(times))
         case "append", (address, writer, times):
             asyncio.run(append(address, writer, int(times)))
         case "remember", (address, writer, times):
