@@ -12,9 +12,6 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-REBOUND: Final = "rebound.example"
-"""A name that leads to this machine, as a name server that lies would have it."""
-
 ABSENT: Final = "no Chromium: apt-get install chromium-headless-shell, or name one in CHROMIUM"
 # The same engine without windows comes first: it takes half the work of a whole browser.
 NAMES: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -28,7 +25,6 @@ ARGUMENTS: Final = (
     "--disable-sync",
     "--no-first-run",
     "--no-proxy-server",
-    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
 )
 
 

@@ -4,13 +4,12 @@ import threading
 from collections.abc import Generator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.api import Api
-from tests.browser.chromium import REBOUND
 from tests.browser.hostile_texts import HOSTILE
 from tests.browser.visiting import DESKTOP, PHONE, Visits
 from tests.thorough import rounds
@@ -186,8 +185,6 @@ ATTEMPTS: Final = {
     })""",
 }
 
-FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-
 
 class Elsewhere(BaseHTTPRequestHandler):
     """Answers with an empty page."""
@@ -248,26 +245,3 @@ def test_a_page_of_another_origin_gets_nothing(page: Page, api: Api, elsewhere: 
     page.goto(api.url)  # whose own page may: what is refused above would have worked
     allowed = ("fetch", "image", "module", "style", "event source")
     assert [attempt for attempt in allowed if not got(page, ATTEMPTS[attempt], api.url)] == []
-
-
-def test_forms_of_other_origins_and_bound_names_get_nothing(page: Page, api: Api, elsewhere: str) -> None:
-    for encoding in FORMS:
-        page.goto(elsewhere)
-        page.evaluate(
-            """([action, encoding, json]) => {
-                const form = Object.assign(document.createElement("form"), {action, method: "post", enctype: encoding});
-                const [name, value] = json.split("planted");
-                form.append(Object.assign(document.createElement("input"), {name: name + "planted", value}));
-                document.body.append(form);
-                form.submit();
-            }""",
-            [f"{api.url}memories", encoding, MEMORY],
-        )
-        page.wait_for_url(f"{api.url}memories")
-        assert "OriginRefusedError" in page.content()
-    expect_untouched(api)
-    for path in ("", "memories", "settings", "openapi.json", "page/app.js"):
-        answer = page.goto(f"http://{REBOUND}:{urlsplit(api.url).port}/{path}")
-        assert answer is not None
-        assert answer.status == 421
-        assert SECRET not in answer.text()
