@@ -31,12 +31,11 @@ from chatmemory.effect import SuspendedError
 from chatmemory.errors import AddError, ReadError
 from chatmemory.settings.embedding_settings import EmbeddingSettings
 from chatmemory.settings.past_chats_settings import PastChatsSettings
-from chatmemory_layers import forked, stacks
+from chatmemory_layers import stacks
 from chatmemory_layers.stacks.past_chats import indexing
 from tests.for_each import for_each
 from tests.forked import run_forked
 from tests.patience import PATIENCE_SECONDS
-from tests.reliability.programs.without_memory import loaded_sqlite
 from tests.reliability.store import open_store
 from tests.unit.sqlite.desktop_files import change
 
@@ -333,26 +332,9 @@ async def test_a_full_disk_loses_nothing_and_is_over_when_there_is_room(tmp_path
     assert [message.id for message in stored] == [str(number) for number in range(len(stored))]
 
 
-@pytest.mark.skipif(
-    loaded_sqlite() is None, reason="this Python has SQLite within itself: nobody limits its memory"
-)
-def test_a_write_that_finds_no_memory_fails_and_the_next_one_is_stored(tmp_path: Path) -> None:
-    assert run("without_memory", str(tmp_path / "chat.db")) == ["no_memory", "stored"]
-
-
 def test_a_child_forked_while_the_parent_writes_is_told_what_to_do_at_once(tmp_path: Path) -> None:
     address = str(tmp_path / "chat.db")
     assert run("fork_while_writing", address) == ["{'forked'}", "all there", "stored"]
-
-
-async def test_a_store_that_came_by_a_fork_says_so(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with open_store(str(file)) as memory:
-        with monkeypatch.context() as child:
-            child.setattr(forked.PROCESS, "generation", 1)
-            child.setattr(forked.PROCESS, "opened", set())
-            assert problem_of(await memory.count("c")) == "forked"
-            assert problem_of(await memory.add_messages("c", [NewMessage("user", "x")])) == "forked"
-        assert await memory.count("c") == Success(MESSAGES)
 
 
 @for_each("at", ["nobody@127.0.0.1:1/none", "nobody@nowhere.invalid/none", "/none?host=/nowhere"])

@@ -4,7 +4,6 @@ import asyncio
 import random
 import sqlite3
 import threading
-from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, closing, suppress
 from itertools import count
@@ -12,9 +11,9 @@ from pathlib import Path
 
 import anyio
 import pytest
+from attrs import evolve
 
-from chatmemory import ChatMemory, LongTermMemory, ManagedRuntime, Namespace, StrategySettings
-from chatmemory_layers.embedding.local import hashed
+from chatmemory import ChatMemory, ManagedRuntime
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.numbered import (
     check_batches,
@@ -23,8 +22,7 @@ from tests.reliability.numbered import (
     ids_of,
     numbered_batch,
 )
-from tests.reliability.store import chat_store, finish_history_work, open_memories, open_store
-from tests.reliability.turns import TURNS, Turn, check_turns, disagreements
+from tests.reliability.store import SUMMARIZING, chat_store, finish_history_work, open_store
 from tests.thorough import rounds
 from tests.unit.postgres.beside import connected
 
@@ -151,13 +149,13 @@ async def assert_usable(memory: ChatMemory, address: str) -> None:
 
 @pytest.mark.parametrize("execution", ["inline", "background"])
 async def test_a_cancelled_summary_costs_no_message(address: str, cancel: Canceller, execution: str) -> None:
-    strategy = StrategySettings(type="summarize", summarize_every_n=10, keep_last=4, execution=execution)
+    strategy = evolve(SUMMARIZING, execution=execution)
     async with nothing_is_left(address), open_store(address, strategy) as memory:
         for round_ in range(ROUNDS):
             await cancel_while_adding(memory, round_, cancel)
             await assert_usable(memory, address)
         assert check_batches(await full_view(memory, "after")) == {"after": ROUNDS}
-    await finish_history_work(address, strategy)
+    await finish_history_work(address)
     summaries = 0
     async with open_store(address) as memory:
         for round_ in range(ROUNDS):
@@ -181,42 +179,3 @@ async def test_opening_that_is_cancelled_leaves_nothing_open(address: str, cance
             await cancel(open_and_add, until)
     async with open_store(address) as memory:
         await assert_usable(memory, address)
-
-
-MOST_MEMORY_TURNS = 60  # that are acknowledged before a round is cancelled
-
-
-async def cancelled_turns(
-    memory: LongTermMemory, user: Namespace, cancel: Canceller, *, after: int
-) -> Counter[str]:
-    """Take turns of each kind, cancel them *after* so many were acknowledged, and count them by kind."""
-    done = Counter[str]()
-    acknowledged = asyncio.Semaphore(0)
-
-    async def go_on(turn: Turn) -> None:
-        for number in count():
-            await turn(memory, user, number)
-            done[turn.__name__] += 1
-            acknowledged.release()
-
-    async def work() -> None:
-        async with asyncio.TaskGroup() as turns:
-            for turn in TURNS:
-                turns.create_task(go_on(turn))
-
-    await cancel(work, lambda: so_many(acknowledged, after))
-    return done
-
-
-async def test_cancelled_work_on_memories_is_whole_or_absent(address: str, cancel: Canceller) -> None:
-    runs: dict[str, Counter[str]] = {}
-    async with nothing_is_left(address), open_memories(address, embedder=hashed) as memory:
-        for round_ in range(ROUNDS):
-            user = Namespace(f"用户{round_}")
-            some = 7 * round_ % MOST_MEMORY_TURNS
-            runs[user.user] = await cancelled_turns(memory, user, cancel, after=some)
-    async with open_memories(address, embedder=hashed) as memory:
-        for name, done in runs.items():
-            await check_turns(memory, Namespace(name), done)
-    assert await disagreements(address) == []
-    assert sum(runs.values(), Counter()).total() > 0
