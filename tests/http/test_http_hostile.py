@@ -235,6 +235,7 @@ def test_every_answer_tells_the_browser_to_keep_it_to_itself(server: Server) -> 
         "x-content-type-options": "nosniff",
         "referrer-policy": "no-referrer",
         "cross-origin-resource-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
         "x-frame-options": "DENY",
         "cache-control": "no-store",
     }
