@@ -12,7 +12,6 @@ from chatmemory import (
     ChatMemoryService,
     ConversationNotFoundError,
     Granted,
-    ManagedRuntime,
     Namespace,
     NewMessage,
     Principal,
@@ -44,20 +43,6 @@ async def test_tasks_that_begin_inside_act_for_the_same_and_outside_nobody_is_na
         after = await who()
     assert (await task, inner, after, await who()) == ("ada", ["bob", "bob"], "ada", "")
     assert principal() is NO_PRINCIPAL
-
-
-async def test_several_that_ask_at_once_are_not_mixed_up(tmp_path: Path) -> None:
-    async with ManagedRuntime(stacks.embedded(tmp_path / "a.db")) as runtime:
-        memory = await runtime.service(ChatMemoryService)
-
-        async def live(somebody: Principal, number: int) -> set[str]:
-            with acting_as(somebody):
-                await memory.add_messages(f"{somebody.name} {number}", HELLO).or_raise()
-                page = await memory.list_conversations().or_raise()
-            return {one.conversation_id.split()[0] for one in page.conversations}
-
-        lived = await asyncio.gather(*(live(one, number) for number in range(20) for one in (ADA, BOB)))
-    assert [seen for seen in lived if len(seen) > 1] == []
 
 
 def test_a_thread_runtime_acts_for_whoever_asks_it(tmp_path: Path) -> None:
