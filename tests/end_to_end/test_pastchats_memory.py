@@ -142,18 +142,6 @@ def test_without_an_index_a_reader_says_what_to_do_and_a_closed_input_is_an_empt
         assert (done.returncode, "Traceback" in done.stderr) == (code, False), command
 
 
-def test_a_file_that_is_no_index_is_left_as_it_is(fresh: Agent) -> None:
-    change(fresh.folder / "another.db", "CREATE TABLE diary (day TEXT)")
-    another = (fresh.folder / "another.db").read_bytes()
-    for content in (another, b"SQLite format 3\0" + bytes(999)):
-        fresh.db.write_bytes(content)
-        for command in (f"index {HISTORIES}", "search x", "stats"):
-            done = fresh.run(f"pastchats-memory {command}")
-            assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (5, "", False), command
-            assert "diary" in done.stderr or content != another
-            assert fresh.db.read_bytes() == content
-
-
 def test_an_input_that_is_not_there_fails_the_run(fresh: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(HISTORIES)
     done = fresh.run("pastchats-memory index aider ./没有.zip --json")
