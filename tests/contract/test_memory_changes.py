@@ -4,12 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from attrs import evolve
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERYBODY, Principal, acting_as
-from chatmemory.conversation.message_repository import MessageRepository, PageQuery
-from chatmemory.laws.kit.samples import START, batch, said, summary_of
+from chatmemory.conversation.message_repository import MessageRepository
+from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.laws.memories.memory_witness import OTHER_SPACES, PUT, SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, EarlierContent, Provenance, Skipped, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
@@ -139,14 +138,3 @@ async def test_a_conversation_is_of_whoever_began_it(repository: MessageReposito
     assert owners == [Namespace("mei", "desk"), UNOWNED, None]
     with acting_as(Principal(name="", namespace=Namespace("wang"))):
         assert await repository.owner("hers").or_raise() is None
-
-
-async def test_a_summary_may_be_stale_from_the_start(repository: MessageRepository) -> None:
-    await repository.append(batch("c", said("m"))).or_raise()
-    page = await repository.page(PageQuery("c", "full")).or_raise()
-    assert page is not None
-    summary = summary_of("c", list(page.messages), message_id="s", planned_at_version=page.version)
-    await repository.summarize(evolve(summary, is_stale=True)).or_raise()
-    metadata = await repository.summarization("c", "s").or_raise()
-    assert metadata is not None
-    assert metadata.is_stale
