@@ -324,18 +324,6 @@ async def test_a_cancelled_add_gives_its_lease_back(desk: Desk) -> None:
         assert await view(memory) == ["summary of 3", "d"]
 
 
-async def test_two_processes_write_one_summary(desk: Desk) -> None:
-    async with desk.open(EVERY_4) as here, desk.open(EVERY_4) as there:
-        await here.add_messages("c", said("a", "b", "c")).or_raise()
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(here.add_messages("c", said("d")).or_raise)
-            tasks.start_soon(there.add_messages("c", said("e")).or_raise)
-        full = await here.get_messages("c", view="full").or_raise()
-        covered = [message.id for message in full if message.covered_by]
-        assert len(covered) == len(set(covered))
-        assert sum(message.role == "summary" for message in full) == 1
-
-
 async def test_workers_leave_new_work_to_the_add_that_has_queued_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
