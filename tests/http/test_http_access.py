@@ -1,4 +1,4 @@
-"""Who sees what beside ``test_http_matrix.py``: headers, apps, shared conversations, and tokens that may only look."""
+"""Who sees what beside ``test_http_matrix.py``: apps, shared conversations, and tokens that may only look."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -69,34 +69,6 @@ async def contents(client: httpx.AsyncClient, **query: str) -> list[str]:
 
 def problem(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, answer.json()["tag"]
-
-
-HEADERS = {
-    401: [
-        "",
-        "Bearer",
-        "Bearer ",
-        "Basic b3duZXI6",
-        f"Bearer {OWNER}x",
-        f"Bearer {OWNER[:-1]}",
-        f"Token {OWNER}",
-        OWNER,
-    ],
-    200: [f"Bearer {OWNER}", f"bearer {OWNER}", f"BEARER {OWNER}"],
-}
-
-
-@for_each(
-    ("status", "header"), [(status, header) for status, headers in HEADERS.items() for header in headers]
-)
-async def test_whoever_has_no_token_of_the_settings_is_a_stranger(status: int, header: str) -> None:
-    async with api(stacks.testing(), SETTINGS) as client:
-        answer = await client.get("/memories", headers={"Authorization": header})
-    assert answer.status_code == status
-    if status == 401:
-        assert answer.json()["tag"] == "UnauthorizedError"
-        assert answer.headers["www-authenticate"].startswith("Bearer")
-        assert OWNER not in answer.text
 
 
 @for_each("name", ["user", "namespace"])

@@ -65,14 +65,22 @@ def test_an_id_may_hold_whatever_a_path_can_say_but_nul(server: Server) -> None:
         assert message["content"] == "hi"
 
 
+WRONG = (
+    *("", "Bearer", "Bearer ", "Basic b3duZXI6", TOKEN, f"Token {TOKEN}"),
+    *("Bearer 秘密秘密", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}"),
+)
+
+
 def test_whoever_bears_no_known_token_or_two_is_refused(locked: Server) -> None:
     """Of two, a proxy may have added one, and a client sent the other: they would be taken for each other."""
-    bearers = (f"Authorization: Bearer {TOKEN}", f"Authorization: Bearer {TOKEN}x")
-    wrong = [(), ("Authorization: Bearer 秘密秘密",), bearers[1:], bearers, bearers[::-1]]
-    for headers in wrong:
+    known = [f"Authorization: {kind} {TOKEN}" for kind in ("Bearer", "bearer", "BEARER")]
+    two = (known[0], f"Authorization: Bearer {TOKEN}x")
+    for headers in ((), two, two[::-1], *((f"Authorization: {one}",) for one in WRONG)):
         answer = remembered(locked, JSON, *headers)
         assert answer.problem == "401 UnauthorizedError", headers
+        assert answer.headers["www-authenticate"].startswith("Bearer")
         assert TOKEN not in answer.body.decode()
+    assert [remembered(locked, JSON, one).status for one in known] == [201] * 3
 
 
 @for_each("header", ['If-Match: "1"', "Idempotency-Key: k"])
