@@ -28,8 +28,6 @@ class HistoryFile:
     path: str
     size: int
     modified_ns: int
-    device: int = 0
-    inode: int = 0
     member: str = ""
 
     @property

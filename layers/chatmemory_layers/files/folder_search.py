@@ -106,13 +106,13 @@ class FolderSearch:
             return
         if path.endswith(_SIDE_FILES):
             return
-        place = found.st_dev, found.st_ino
         # A file system without inodes says 0 for each.
         if found.st_ino:
+            place = found.st_dev, found.st_ino
             if place in self._seen:
                 return
             self._seen.add(place)
-        yield HistoryFile(shown_path(path), found.st_size, found.st_mtime_ns, *place)
+        yield HistoryFile(shown_path(path), found.st_size, found.st_mtime_ns)
 
     def _issue(self, path: str, reason: OSError) -> HistoryIssue:
         return HistoryIssue("unreadable", shown_path(path), _why(reason))
