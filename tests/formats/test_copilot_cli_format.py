@@ -256,7 +256,7 @@ def test_a_log_is_replayed_whole_compacted_or_cut() -> None:
     ):
         found = parsed(copilot_chat, content, LOG)
         assert found.said == [("user", "一"), ("assistant", "1")]
-        assert [code for code, _ in found.issue_details] == codes
+        assert [(issue.code, issue.line) for issue in found.issues] == [(code, 3) for code in codes]
     empty: dict[str, Any] = {"version": 3, "requests": []}
     for state, is_known in (
         ({**empty, "sessionId": "s-1"}, True),

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias, cast, final
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from chatmemory.input.json_value import Json, JsonObject, json_items, json_object
 from chatmemory.pastchats.formats.histories import HistoryIssue
@@ -187,6 +187,8 @@ def _from_lines(reader: HistoryBytes, *, lines_before: int) -> Iterator[_Mutatio
     for found in json_lines(reader):
         if isinstance(found, JsonLine):
             yield from _of_entry(json_object(found.value), found.line + lines_before)
+        elif lines_before:  # the offset counts from this part
+            yield evolve(found, line=(found.line or 0) + lines_before, offset=None)
         else:
             yield found
 
