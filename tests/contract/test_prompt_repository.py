@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from chatmemory.effect import Failure
 from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory.pastchats.prompt import EVERYTHING, PromptFilter
@@ -99,6 +100,22 @@ def test_a_source_of_many_portions_is_written_whole(past: SqlitePromptRepository
     edited = [draft(number, f"{number}. 重试 again") for number in range(len(turns))]
     assert index(past, edited) == SourceChanges(updated=len(turns))
     assert fetched(path, "SELECT count(*) FROM prompts WHERE content LIKE '% again'") == [(len(turns),)]
+
+
+def test_a_source_whose_last_row_is_refused_is_not_written_at_all(
+    past: SqlitePromptRepository, path: Path
+) -> None:
+    index(past, [draft(0, "one"), draft(1, "two")])
+    change(
+        path, "CREATE TRIGGER refused BEFORE INSERT ON prompt_sources BEGIN SELECT RAISE(ABORT, 'full'); END"
+    )
+    stage(past, [draft(0, "one, edited"), draft(2, "three")])
+    assert isinstance(past.commit_source(state(size=2)).run_sync(), Failure)
+    assert contents(past) == ["one", "two"]
+    change(path, "DROP TRIGGER refused")
+    assert past.commit_source(state(size=2)).run_sync().unwrap() == SourceChanges(
+        new=1, updated=1, superseded=1
+    )
 
 
 def test_of_two_turns_of_one_identity_the_later_counts(past: SqlitePromptRepository) -> None:
