@@ -172,7 +172,10 @@ class _Session:
 
 
 def _with_output(lines: Iterator[TextLine]) -> Iterator[tuple[TextLine, int | None]]:
-    """Yield each line, with its number if it may be in an output whose last line alone has spaces at its end; or LAST."""
+    """Yield each line, with its place in a printed output that it may belong to, from 0; None: in none; ``LAST``: see there.
+
+    Such an output has several lines, of which the last one alone ends with two spaces.
+    """
     held: list[TextLine] = []
     ended: TextLine | None = None
     for line in lines:

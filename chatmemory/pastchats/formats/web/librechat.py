@@ -56,7 +56,7 @@ class _Open:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the message has its id and its text, although it has not ended, and has not been yielded."""
+        """Whether the message can be yielded: its id and its text are read, and it was not yielded before."""
         return (
             not self.is_given
             and "messageId" in self.fields
