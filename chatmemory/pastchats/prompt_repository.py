@@ -183,7 +183,7 @@ class PromptRepository(Protocol):
     def around(
         self, prompt: Prompt, /, *, before: int, after: int
     ) -> Effect[tuple[Prompt, ...], RepositoryError]:
-        """Return *prompt* with up to that many turns before and after it in its conversation, in their order."""
+        """Return *prompt* with at most *before* turns of its conversation before it and *after* turns after it, in order."""
         ...
 
     def turns(

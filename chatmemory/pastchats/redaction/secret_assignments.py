@@ -24,7 +24,7 @@ from chatmemory.pastchats.redaction.secret_places import (
 @final
 @frozen
 class _Name:
-    """A word in lower case that names a secret, the least characters of such a secret, and their least entropy in bits.
+    """A word in lower case that names a secret; a secret has *least* characters or more, and *least_bits* of entropy in each.
 
     *may_be_uuid*: API keys of several makers are UUIDs; a UUID named token is more likely the id of a request.
     """
