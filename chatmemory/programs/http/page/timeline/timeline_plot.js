@@ -159,12 +159,14 @@ function neighbour(key, lanes, mark) {
 
 const distance = (one, other) => Math.abs(one.at - other.at);
 
-/** The width that an element has, now and later. */
+/** The width that an element has, at its first drawing and later: the observer alone would tell it a frame too late. */
 function useWidth() {
   const element = useRef(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
+    const measure = () => setWidth(Math.floor(element.current.getBoundingClientRect().width));
+    measure();
+    const observer = new ResizeObserver(measure);
     observer.observe(element.current);
     return () => observer.disconnect();
   }, []);
