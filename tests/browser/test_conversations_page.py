@@ -127,6 +127,7 @@ def test_what_is_said_and_cleared_meanwhile_appears_and_who_clears_is_asked(page
     expect(shown.get_by_text("This conversation was cleared.")).to_be_visible()
 
     shown = conversation(page, api, PROJECT)
+    expect(shown.get_by_role("img", name="New messages appear by themselves")).to_be_visible()
     clear = shown.get_by_role("button", name="Clear conversation")
     clear.click()
     question = page.get_by_role("dialog", name="Clear this conversation?")
@@ -143,6 +144,7 @@ def test_what_is_said_and_cleared_meanwhile_appears_and_who_clears_is_asked(page
     assert len(api.messages(PROJECT)) == 1
 
     clear.click()
+    expect(question).to_contain_text("Its message is deleted")
     question.get_by_role("button", name="Clear conversation").click()
     expect(page.get_by_text("1 message was deleted.")).to_be_visible()
     expect(page.get_by_role("link", name="秘密")).to_be_hidden()
@@ -383,8 +385,10 @@ def test_who_clears_decides_for_the_branches_and_is_told_what_became_of_them(vis
         api.fork(trip, branch, at=api.messages(trip)[1]["id"])
         visitor.go(f"conversations/{trip}")
         expect(message(page, "坐。")).to_be_visible()
+        expect(page.get_by_role("img", name="New messages appear by themselves")).to_be_visible()
         page.get_by_role("button", name="Clear conversation").click()
         question = page.get_by_role("dialog", name="Clear this conversation?")
+        expect(question).to_contain_text("messages are deleted")
         question.get_by_role("checkbox", name="Clear the branches, too").set_checked(with_branches)
         question.get_by_role("button", name="Clear conversation").click()
         expect(page.get_by_role("region", name="Notices")).to_contain_text(told.format(branch))

@@ -62,7 +62,8 @@ def proposed(extraction: Mapping[str, Any]) -> tuple[str, str, str, str]:
 
 def test_auto_extract_on_dialog_open(page: Page, api: Api) -> None:
     held = holding(page)
-    dialog = opened(page, api, PREFERENCE)
+    with page.expect_request("**/memory/extract"):
+        dialog = opened(page, api, PREFERENCE)
     expect(dialog).to_have_attribute("aria-busy", "true")
     expect(dialog.get_by_text("Looking for")).to_be_visible()
     expect_fields(dialog, USER[1], PREFERENCE, "fact", "0.8")
@@ -126,7 +127,8 @@ def test_fallback_on_low_confidence(visit: Visits, api: Api) -> None:
 
 def test_what_was_typed_wins_over_a_late_answer_which_saving_waits_for(page: Page, api: Api) -> None:
     held = holding(page)
-    dialog = opened(page, api, PREFERENCE)
+    with page.expect_request("**/memory/extract"):
+        dialog = opened(page, api, PREFERENCE)
     key, _, category, confidence = fields(dialog)
     key.fill("我的语言")
     confidence.fill("0.3")

@@ -77,7 +77,8 @@ def test_a_refusal_that_comes_after_the_token_asks_for_no_other(visit: Visits, a
     held: list[Route] = []
     # Playwright asks a handler for its signature, which a built-in method does not tell.
     visitor.page.route("**/settings", lambda route: held.append(route), times=1)  # noqa: PLW0108
-    page = visitor.go("conversations/lunch")
+    with visitor.page.expect_request("**/settings"):
+        page = visitor.go("conversations/lunch")
     enter(page, OWNER)
     said = page.get_by_role("region", name="lunch").get_by_text("Where do we meet?")
     expect(said).to_be_visible()

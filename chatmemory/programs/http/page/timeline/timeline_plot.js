@@ -161,14 +161,15 @@ const distance = (one, other) => Math.abs(one.at - other.at);
 
 /** The width that an element has, at its first drawing and later: the observer alone would tell it a frame too late. */
 function useWidth() {
-  const element = useRef(null);
+  const frame = useRef(null);
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
-    const measure = () => setWidth(Math.floor(element.current.getBoundingClientRect().width));
+    const element = frame.current;
+    const measure = () => setWidth(Math.floor(element.getBoundingClientRect().width));
     measure();
     const observer = new ResizeObserver(measure);
-    observer.observe(element.current);
+    observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  return [element, width];
+  return [frame, width];
 }
