@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -50,6 +51,11 @@ LAST_SECONDS: Final = 4.0
 BLOCK_BYTES: Final = 1 << 16  # of standard input, read at once
 MOST_WAITING: Final = 64
 """How many lines are read in advance; then the sender has to wait."""
+
+# A backslash that is escaped itself, a pair of surrogates, or one half of a pair.
+_ESCAPED: Final = re.compile(
+    r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
 
 log = logging.getLogger("chatmemory.mcp")
 
@@ -173,9 +179,16 @@ def _log_to_stderr() -> None:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 
+def _whole(escaped: re.Match[str]) -> str:
+    return r"\ufffd" if escaped["half"] else escaped[0]
+
+
 @final
 class StdinLines:
-    """An asynchronous iterator over the lines of a file *descriptor*, which must be UTF-8, once and in one event loop.
+    """An asynchronous iterator over the lines of JSON of a file *descriptor*, once and in one event loop.
+
+    What no store can keep becomes U+FFFD: bytes that are not UTF-8, and half a pair of surrogates, which is left of a
+    character that a client has cut.  The transport would give a line with such a half no answer.
 
     A thread that waits in ``readline`` keeps a program from ending, and its lock the interpreter; so it waits in ``os.read``.
     """
@@ -189,7 +202,7 @@ class StdinLines:
         lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
         threading.Thread(target=self._read, args=(loop, lines), name="stdin", daemon=True).start()
         while (line := await lines.get()) is not None:
-            yield line.decode("utf-8", "replace")
+            yield _ESCAPED.sub(_whole, line.decode("utf-8", "replace"))
 
     def _read(self, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[bytes | None]") -> None:
         def give(line: bytes | None) -> None:

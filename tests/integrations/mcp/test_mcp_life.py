@@ -83,6 +83,17 @@ def test_standard_output_bears_the_protocol_and_the_log_no_content(tmp_path: Pat
     assert "Traceback" not in log
 
 
+def test_half_a_character_is_replaced_and_the_call_is_answered(tmp_path: Path) -> None:
+    with wired(tmp_path) as wire:
+        wire.begin()
+        wire.remember(1, "cut \ud83d, whole \U0001f600, C:\\ud83d")
+        wire.answer()
+        wire.ask(2, "tools/call", name="list_memories", arguments={})
+        kept = wire.answer()["result"]["structuredContent"]["memories"]
+        wire.process.stdin.close()
+    assert [memory["content"] for memory in kept] == ["cut \ufffd, whole \U0001f600, C:\\ud83d"]
+
+
 @for_each(
     ("options", "code", "said"),
     [
