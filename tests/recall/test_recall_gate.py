@@ -112,6 +112,16 @@ async def test_questions_in_other_words_keep_the_answers_that_are_found(tmp_path
     assert sum(kept) / len(kept) >= LEAST_KEPT_IN_OTHER_WORDS
 
 
+async def test_a_question_about_the_user_finds_what_it_asks_for_and_not_the_name(tmp_path: Path) -> None:
+    async with ManagedRuntime(embedded(tmp_path / "gate.db")) as runtime:
+        memory = await runtime.service(LongTermMemoryService)
+        await memory.auto_save(USER, "我叫林浩，今年28岁，是护士。我住在杭州。", session_id="s").or_raise()
+        for question in ("用户住在哪里？", "Where does the user live?"):
+            recall = await memory.recall(USER, question).or_raise()
+            assert recall.hits[0].memory.content == "我住在杭州", question
+            assert "我叫林浩" not in [hit.memory.content for hit in recall.hits], question
+
+
 async def test_a_question_is_answered_beside_a_sentence_about_something_else(memory: LongTermMemory) -> None:
     kept = [
         answer in await told(memory, person, f"{one}\n{other}")

@@ -61,6 +61,7 @@ def test_zeros_are_no_vector_of_a_caller_and_a_text_without_features_of_an_embed
 def test_a_key_is_embedded_with_what_it_is_about() -> None:
     assert text_to_embed(NewMemory("喜欢喝茶")) == "喜欢喝茶"
     assert text_to_embed(NewMemory("喜欢喝茶", key="饮品")) == "饮品: 喜欢喝茶"
+    assert text_to_embed(NewMemory("我是护士", key="用户职业")) == "职业: 我是护士"
 
 
 def test_many_vectors_become_what_each_becomes_alone_or_no_table_at_all() -> None:
