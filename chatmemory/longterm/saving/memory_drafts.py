@@ -175,10 +175,10 @@ def text_to_embed(memory: NewMemory | Memory) -> str:
     With the key, the bundled embedder ranks the right memory first for 21 of 28 English questions that use other words,
     instead of 18; for Chinese questions the result is the same.
     """
-    return memory.content if memory.key is None else f"{named(memory.key)}: {memory.content}"
+    return memory.content if memory.key is None else f"{words_of_key(memory.key)}: {memory.content}"
 
 
-def named(key: str) -> str:
+def words_of_key(key: str) -> str:
     """Return the words of a key that tell one memory from another: 职业 of 用户职业, because every memory is about the user.
 
     With 用户, a question for "the user" would find the name and the age before what it asks for.
@@ -212,7 +212,7 @@ def terms_of(memory: NewMemory) -> str:
     asked = "" if memory.attribute is None else asked_by(memory.attribute)
     return memory_terms(
         memory.content,
-        key=None if memory.key is None else named(memory.key),
+        key=None if memory.key is None else words_of_key(memory.key),
         value=memory.value,
         tags=(*memory.tags, asked) if asked else memory.tags,
     )
