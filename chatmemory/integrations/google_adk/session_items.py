@@ -183,12 +183,9 @@ def created(name: SessionName, state: Values, at: float) -> ItemChange[StoredSes
 
 
 def read(name: SessionName, *, recent: int | None, since: float | None) -> ItemChange[StoredSession | None]:
-    """Read a session at one moment; None: it does not exist.
+    """Read a session at one moment, with its last *recent* events at *since* or later; None: it does not exist.
 
-    Args:
-        name: the session.
-        recent: the number of its last events to read; None: all.
-        since: only events at that time or later, in seconds since 1970; None: all.
+    *since* is in seconds since 1970; None for both: all events.
     """
     (item,) = yield (name.head,)
     if item is None:
@@ -242,16 +239,10 @@ class Appended:
 def appended(
     name: SessionName, event: Values, delta: Values, expected: Expected
 ) -> ItemChange[Appended | SessionHead | None]:
-    """Store an event with its changes of the state.
-
-    Args:
-        name: the session.
-        event: the event as JSON.
-        delta: the changes of the state, in all scopes.
-        expected: the state in which its writer expects the session.
+    """Store an event with its changes of the state, in all scopes.
 
     Returns:
-        the session afterwards; its head when the writer's session is stale; None when it does not exist.
+        the session afterwards; its head when it is not as its writer *expected*; None when it does not exist.
     """
     item, numbered = yield (name.head, name.event_id(event["id"]))
     if item is None:

@@ -107,11 +107,7 @@ class ChatMemorySessionService(BaseSessionService):
     ) -> Session | None:
         """Return a session with its events, oldest first; None when it does not exist.
 
-        Args:
-            app_name: the app.
-            user_id: the user.
-            session_id: the session.
-            config: the number of the last events, and their earliest time; None: all.
+        *config* has the number of the last events, and their earliest time; None: all.
         """
         asked = config or GetSessionConfig()
         name = SessionName(app_name, user_id, session_id.strip())
@@ -120,41 +116,20 @@ class ChatMemorySessionService(BaseSessionService):
         return None if found is None else _session(found)
 
     async def list_sessions(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
-        """Return sessions without their events, the most recently written last.
-
-        Args:
-            app_name: the app.
-            user_id: the user; None: all users.
-        """
+        """Return sessions without their events, the most recently written last; of all users when *user_id* is None."""
         found = await self._done(partial(listed, app_name, user_id))
         return ListSessionsResponse(sessions=[*map(_session, found)])
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
-        """Delete a session with its state and events, in one transaction; an unknown session is ignored.
-
-        Args:
-            app_name: the app.
-            user_id: the user.
-            session_id: the session.
-        """
+        """Delete a session with its state and events, in one transaction; an unknown session is ignored."""
         await self._changed(partial(deleted, SessionName(app_name, user_id, session_id.strip())))
 
     async def delete_user(self, *, app_name: str, user_id: str) -> None:
-        """Delete all sessions of a user in an app, and the user's state there, in one transaction.
-
-        Args:
-            app_name: the app; its own state stays.
-            user_id: the user.
-        """
+        """Delete all sessions of a user in an app, and the user's state there, in one transaction; the app's state stays."""
         await self._changed(partial(deleted_user, app_name, user_id))
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        """Return the state of a user in an app, without the prefix ``user:``.
-
-        Args:
-            app_name: the app.
-            user_id: the user.
-        """
+        """Return the state of a user in an app, without the prefix ``user:``."""
         return await self._done(partial(values_of_user, app_name, user_id))
 
     async def append_event(self, session: Session, event: Event) -> Event:

@@ -125,17 +125,7 @@ class ChatMemorySaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Store a checkpoint.
-
-        Args:
-            config: its thread and namespace, and the checkpoint before it.
-            checkpoint: the checkpoint to store.
-            metadata: its metadata.
-            new_versions: the channels that have changed since the checkpoint before it.
-
-        Returns:
-            the config that names the checkpoint.
-        """
+        """Store a checkpoint, and return the config that names it; *config* names the checkpoint before it."""
         return self._run(self._put(config, checkpoint, metadata, new_versions))
 
     async def aput(
@@ -151,13 +141,9 @@ class ChatMemorySaver(BaseCheckpointSaver[str]):
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Store the writes of a task at a checkpoint.
+        """Store the writes of a task at a checkpoint; an earlier write of the task with the same number stays.
 
-        Args:
-            config: the checkpoint.
-            writes: channels and values; an earlier write of the task with the same number stays.
-            task_id: the task.
-            task_path: its path, by which the writes of a checkpoint are ordered.
+        The writes of a checkpoint are ordered by *task_path*.
         """
         self._run(self._write(config, writes, task_id, task_path))
 
@@ -236,12 +222,7 @@ class ChatMemorySaver(BaseCheckpointSaver[str]):
         await self._arun(_changed(partial(deleted_runs, run_ids)))
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        """Copy a thread in one transaction.
-
-        Args:
-            source_thread_id: the thread that is copied.
-            target_thread_id: the thread that receives the copy; its own checkpoints stay.
-        """
+        """Copy a thread in one transaction; the checkpoints that the target already has stay."""
         self._run(_changed(partial(copied, str(source_thread_id), str(target_thread_id))))
 
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:

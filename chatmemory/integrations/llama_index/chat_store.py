@@ -87,13 +87,7 @@ class ChatMemoryChatStore(BaseChatStore):
         return list(map(message_of, await RAISING.run(self.runtime, stored_messages(self.prefix + key))))
 
     def add_message(self, key: str, message: ChatMessage, idx: int | None = None) -> None:
-        """Add a message.
-
-        Args:
-            key: the chat.
-            message: what is added.
-            idx: before which message, as ``list.insert`` has it; None: at the end.  No summary may come after it.
-        """
+        """Add a message before the one at *idx*, as ``list.insert`` does; None: at the end.  No summary may come after it."""
         self._run(self._adding, key, message, idx)
 
     async def async_add_message(self, key: str, message: ChatMessage, idx: int | None = None) -> None:
@@ -111,9 +105,7 @@ class ChatMemoryChatStore(BaseChatStore):
     def delete_message(self, key: str, idx: int) -> ChatMessage | None:
         """Delete one message and return it; None when there is none at this place.
 
-        Args:
-            key: the chat.
-            idx: its place, from 0 on; a negative one counts from the end.  No summary may come after it.
+        A negative *idx* counts from the end.  No summary may come after the message.
         """
         return self._run(self._deleting, key, idx)
 
