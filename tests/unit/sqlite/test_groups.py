@@ -12,7 +12,7 @@ from chatmemory import AuditQuery, Failure, Namespace, Outcome, PageQuery, Succe
 from chatmemory.access.principal import Granted, Principal, acting_as
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.sqlite.engine.database import open_database
-from chatmemory_layers.sqlite.engine.jobs import Job, Jobs, commit_group, read_group
+from chatmemory_layers.sqlite.engine.jobs import EditionWatch, Job, Jobs, commit_group, read_group
 from chatmemory_layers.sqlite.engine.transaction import KeptRows, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
@@ -61,13 +61,17 @@ async def job(value: int) -> Job:
     return ("insert", insert, (value,), {}, asyncio.get_running_loop().create_future())
 
 
+def committed(connection: sqlite3.Connection, group: Sequence[Job]) -> list[Any]:
+    return commit_group(connection, group, KeptRows(), EditionWatch(connection))
+
+
 def numbers(connection: sqlite3.Connection) -> list[int]:
     return [value for (value,) in connection.execute("SELECT value FROM number ORDER BY rowid").fetchall()]
 
 
 async def test_one_that_fails_fails_alone(connection: sqlite3.Connection) -> None:
     group = [await job(1), await job(-1), await job(13), await job(2)]
-    one, refused, defect, two = commit_group(connection, group, KeptRows())
+    one, refused, defect, two = committed(connection, group)
     assert (one, two) == (Success(1), Success(2))
     assert problem(refused) == "unexpected"
     assert isinstance(defect, LookupError)
@@ -91,7 +95,7 @@ async def test_what_is_held_is_written_once_for_the_whole_group(connection: sqli
         return Success(None)
 
     future = asyncio.get_running_loop().create_future()
-    commit_group(connection, [("add", add, (value,), {}, future) for value in (1, 2, 3)], KeptRows())
+    committed(connection, [("add", add, (value,), {}, future) for value in (1, 2, 3)])
     assert (Sum.saves, numbers(connection)) == (1, [6])
 
 
@@ -105,10 +109,10 @@ async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3
         return Success(value)
 
     future = asyncio.get_running_loop().create_future()
-    answers = commit_group(connection, [await job(1), ("orphan", orphan, (7,), {}, future)], KeptRows())
+    answers = committed(connection, [await job(1), ("orphan", orphan, (7,), {}, future)])
     assert [problem(answer) for answer in answers] == ["unexpected", "unexpected"]
     assert numbers(connection) == []
-    assert commit_group(connection, [await job(2)], KeptRows()) == [Success(2)]
+    assert committed(connection, [await job(2)]) == [Success(2)]
 
 
 async def test_a_begin_or_a_commit_without_memory_fails_its_group_and_no_other(forgetful: Forgetful) -> None:
@@ -121,9 +125,9 @@ async def test_a_begin_or_a_commit_without_memory_fails_its_group_and_no_other(f
         )
     ):
         forgetful.forgets = forgets
-        answers = commit_group(forgetful, [await job(7), await job(8)], KeptRows())
+        answers = committed(forgetful, [await job(7), await job(8)])
         assert [problem(answer) for answer in answers] == [problem_of_it] * 2
-        assert commit_group(forgetful, [await job(number + 1)], KeptRows()) == [Success(number + 1)]
+        assert committed(forgetful, [await job(number + 1)]) == [Success(number + 1)]
     assert numbers(forgetful) == [1, 2, 3]
 
 
@@ -133,8 +137,8 @@ async def test_a_snapshot_that_finds_no_memory_is_over_for_the_next_group(forget
 
     forgetful.forgets = ["COMMIT"]
     counting: Job = ("count", count, (), {}, asyncio.get_running_loop().create_future())
-    assert problem(*read_group(forgetful, [counting])) == "no_memory"
-    assert read_group(forgetful, [counting]) == [Success(0)]
+    assert problem(*read_group(forgetful, [counting], EditionWatch(forgetful))) == "no_memory"
+    assert read_group(forgetful, [counting], EditionWatch(forgetful)) == [Success(0)]
 
 
 async def test_whatever_leaves_a_group_is_told_to_all_of_it_and_the_next_one_is_done(tmp_path: Path) -> None:
@@ -286,7 +290,7 @@ async def test_a_group_reads_one_snapshot_and_a_read_fails_alone(connection: sql
 
     def answers(*wanted: int) -> list[object]:
         jobs: list[Job] = [("read", read, (number,), {}, loop.create_future()) for number in wanted]
-        return read_group(connection, jobs)
+        return read_group(connection, jobs, EditionWatch(connection))
 
     assert answers(1, 2) == [Success(1), Success(2)]
     assert statements.count("BEGIN") == statements.count("COMMIT") == 1

@@ -17,8 +17,8 @@ from chatmemory.effect.outcome import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory.settings.memory_settings import SqliteSettings, SqliteSettingsTag
 from chatmemory_layers.sqlite.engine.file_connection import connect, create_file, refuse_no_path, write_ahead
-from chatmemory_layers.sqlite.engine.file_watch import EditionWatch, FileWatch
-from chatmemory_layers.sqlite.engine.jobs import Database, Jobs, commit_watched, looking, read_watched
+from chatmemory_layers.sqlite.engine.file_watch import FileWatch
+from chatmemory_layers.sqlite.engine.jobs import Database, EditionWatch, Jobs, commit_watched, read_watched
 from chatmemory_layers.sqlite.engine.migrations import check_origin, create, migrate
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.engine.transaction import KeptRows
@@ -54,10 +54,9 @@ async def open_database(settings: SqliteSettings) -> AsyncGenerator[Database]:
         try:
             await run_on(writer, partial(prepare, settings=settings))
             watch = partial(FileWatch, store_file(settings))
-            look = looking(await run_on(writer, EditionWatch))
-            commit = partial(commit_watched, await run_on(writer, watch), look, KeptRows())
-            look = looking(await run_on(writer, EditionWatch))
-            read = read_watched(await run_on(writer, watch), look)
+            edition = await run_on(writer, EditionWatch)
+            commit = partial(commit_watched, await run_on(writer, watch), edition, KeptRows())
+            read = read_watched(await run_on(writer, watch), await run_on(writer, EditionWatch))
             reader = await WorkerConnection.opened(partial(connect_reader, settings))
         except BaseException:
             writer.stop()

@@ -2,8 +2,6 @@
 
 SQLite does not notice such a change.  It goes on writing to files that no process will open again, and past the end of a
 truncated file; the writes that it acknowledges then are lost when the process ends.
-
-``EditionWatch`` notices that a newer edition has migrated the file, and stops further writes.
 """
 
 import os
@@ -15,8 +13,6 @@ from typing import Final, NamedTuple, final
 
 from chatmemory.errors import RepositoryProblem
 from chatmemory_layers.forked import descriptors_of
-from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, newer_step
-from chatmemory_layers.sqlite.engine.sqlite_problem import NewerEditionError
 
 GONE: Final = "the {} was moved, replaced or deleted while it was open: close the store and open it again"
 CUT_OFF: Final = "the {} was cut off while it was open: close the store"
@@ -130,33 +126,3 @@ def _read(file: os.stat_result, count: int) -> bytes | None:
         for descriptor in descriptors_of(file):
             return os.pread(descriptor, count, 0)
     return None
-
-
-@final
-class EditionWatch:
-    """The tables of the file, as one connection last saw them.
-
-    Attributes:
-        seen: SQLite's number of the schema at which the file was last found to be readable by this program.
-    """
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Expect that the file of *connection* has gone through ``MIGRATIONS``, and no others."""
-        self.seen = _schema_version(connection)
-
-    def look(self, connection: sqlite3.Connection) -> None:
-        """Check a file after one of its tables has changed; within a transaction, the schema cannot change again.
-
-        Raises:
-            NewerEditionError: the file has gone through a step that this program does not know.
-        """
-        newer = newer_step(connection, MIGRATIONS)
-        if newer is not None:
-            raise NewerEditionError(newer)
-        self.seen = _schema_version(connection)
-
-
-def _schema_version(connection: sqlite3.Connection) -> int:
-    version: int
-    (version,) = connection.execute("PRAGMA schema_version").fetchone()
-    return version

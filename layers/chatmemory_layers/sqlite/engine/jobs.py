@@ -24,9 +24,10 @@ from chatmemory.effect.services.clock import WORKERS
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import RequestKey, request_key
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
-from chatmemory_layers.sqlite.engine.file_watch import EditionWatch, FileWatch
+from chatmemory_layers.sqlite.engine.file_watch import FileWatch
+from chatmemory_layers.sqlite.engine.migrations import newer_step
 from chatmemory_layers.sqlite.engine.once import once
-from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
+from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, NewerEditionError, repository_error
 from chatmemory_layers.sqlite.engine.transaction import MOST_KEPT, KeptRows, RowTakenError, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, run_on, settle, tell
 
@@ -49,23 +50,32 @@ Group: TypeAlias = Callable[[sqlite3.Connection, Sequence[Job]], list[Any]]
 """Runs the jobs of a group and returns their outcomes in order; a defect is an exception in the list."""
 
 
-Look: TypeAlias = Callable[[sqlite3.Connection], None]
-"""Checks the file inside a transaction, and raises the error with which the transaction is refused."""
+SCHEMA_VERSION: Final = "PRAGMA schema_version"
 
 
-def look_at_nothing(_: sqlite3.Connection) -> None:
-    """Accept every transaction."""
+@final
+class EditionWatch:
+    """Notices, on one connection, that a newer edition has migrated the file while it was open.
 
+    Attributes:
+        seen: SQLite's number of the schema at which the file was last found to be readable by this program.
+    """
 
-def looking(edition: EditionWatch) -> Look:
-    """Return a check that refuses a file which a newer edition has migrated; it reads one number if no table has changed."""
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Expect that the file of *connection* has gone through ``MIGRATIONS``, and no others."""
+        (self.seen,) = connection.execute(SCHEMA_VERSION).fetchone()
 
-    def look(connection: sqlite3.Connection) -> None:
-        (version,) = connection.execute("PRAGMA schema_version").fetchone()
-        if version != edition.seen:
-            edition.look(connection)
+    def look(self, connection: sqlite3.Connection) -> None:
+        """Check the file if one of its tables has changed; within a transaction, the schema cannot change again.
 
-    return look
+        Raises:
+            NewerEditionError: the file has gone through a step that this program does not know.
+        """
+        (version,) = connection.execute(SCHEMA_VERSION).fetchone()
+        if version != self.seen:
+            if (newer := newer_step(connection)) is not None:
+                raise NewerEditionError(newer)
+            self.seen = version
 
 
 @final
@@ -347,26 +357,23 @@ def empty_log(connection: sqlite3.Connection, *, waits: bool = True) -> bool:
     return not is_kept
 
 
-def read_group(
-    connection: sqlite3.Connection, group: Sequence[Job], *, look: Look = look_at_nothing
-) -> list[Any]:
+def read_group(connection: sqlite3.Connection, group: Sequence[Job], edition: EditionWatch) -> list[Any]:
     """Run the jobs of *group* on one snapshot and return their outcomes; a defect is an exception in the list.
 
-    When one job raises, each job runs again on a separate snapshot, so that only that one fails.  *look* may refuse the
-    snapshot.
+    When one job raises, each job runs again on a separate snapshot, so that only that one fails.
     """
     try:
         if connection.in_transaction:
             _roll_back(connection)  # a transaction that an earlier lack of memory has left open
         connection.execute("BEGIN")
         try:
-            look(connection)
+            edition.look(connection)
             return [Success(work(connection, *given, **named)) for _, work, given, named, _ in group]
         finally:
             connection.execute("COMMIT")
     except BaseException as error:  # noqa: BLE001  a defect belongs to the job that caused it, not to the thread
         if len(group) > 1:
-            return [answer for job in group for answer in read_group(connection, [job], look=look)]
+            return [answer for job in group for answer in read_group(connection, [job], edition)]
         return [_answer_to(job, error) for job in group]
 
 
@@ -388,21 +395,21 @@ def are_as_seen(files: dict[str, os.stat_result]) -> bool:
 
 def commit_watched(
     watch: FileWatch,
-    look: Look,
+    edition: EditionWatch,
     kept: KeptRows,
     connection: sqlite3.Connection,
     group: Sequence[Job],
 ) -> list[Any]:
-    """Commit *group*, in the order of submission; write nothing if the files of the store have changed outside SQLite, or if *look* refuses them."""
+    """Commit *group*, in the order of submission; write nothing if the files of the store have changed outside SQLite."""
     if not are_as_seen(watch.seen) and (problem := watch.problem(connection)) is not None:
         return [Failure(RepositoryError(operation, *problem)) for operation, *_ in group]
-    answers = commit_group(connection, group, kept, look=look)
+    answers = commit_group(connection, group, kept, edition)
     are_as_seen(watch.seen)  # remember the new length, so that a later cut is noticed
     return answers
 
 
-def read_watched(watch: FileWatch, look: Look) -> Group:
-    """Return a function that reads a group, unless the files of the store have changed outside SQLite, or *look* refuses them.
+def read_watched(watch: FileWatch, edition: EditionWatch) -> Group:
+    """Return a function that reads a group, unless the files of the store have changed outside SQLite.
 
     One check of the files is valid for a second.
     """
@@ -414,7 +421,7 @@ def read_watched(watch: FileWatch, look: Look) -> Group:
             if not are_as_seen(watch.seen) and (problem := watch.problem(connection)) is not None:
                 return [Failure(RepositoryError(operation, *problem)) for operation, *_ in group]
             look_at = monotonic() + LOOK_SECONDS
-        return read_group(connection, group, look=look)
+        return read_group(connection, group, edition)
 
     return read
 
@@ -423,22 +430,14 @@ def commit_group(
     connection: sqlite3.Connection,
     group: Sequence[Job],
     kept: KeptRows,
+    edition: EditionWatch,
     *,
     looks_first: bool = False,
-    look: Look = look_at_nothing,
 ) -> list[Any]:
     """Run the jobs of *group* in one transaction and return their outcomes; a defect is an exception in the list.
 
     When one job raises, all are rolled back and each runs in a separate transaction, so that only that one fails.  When a
-    unique index refuses a row, all jobs run once more and check for existing rows first.  *look* may refuse a file that
-    another process has written to.
-
-    Args:
-        connection: the connection to the file.
-        group: the jobs, in the order in which they were submitted.
-        kept: the rows that groups of writes keep.
-        looks_first: whether the writes check for existing rows before they insert theirs.
-        look: checks the file within the transaction.
+    unique index refuses a row, all jobs run once more and check for existing rows first (*looks_first*).
     """
     held, kept.rows = kept.rows, {}  # the rows are kept only if everything succeeds
     try:
@@ -448,7 +447,7 @@ def commit_group(
         connection.execute("BEGIN IMMEDIATE")
         (data_version,) = connection.execute("PRAGMA data_version").fetchone()
         if data_version != kept.data_version:
-            look(connection)
+            edition.look(connection)
         if data_version != kept.data_version or len(held) > MOST_KEPT:
             held = {}
     except DRIVER_ERRORS as error:
@@ -464,9 +463,9 @@ def commit_group(
     except BaseException as error:  # noqa: BLE001  a defect belongs to the job that caused it, not to the thread
         _roll_back(connection)
         if isinstance(error, RowTakenError) and not looks_first:
-            return commit_group(connection, group, kept, looks_first=True, look=look)
+            return commit_group(connection, group, kept, edition, looks_first=True)
         if len(group) > 1:
-            return [answer for job in group for answer in commit_group(connection, [job], kept, look=look)]
+            return [answer for job in group for answer in commit_group(connection, [job], kept, edition)]
         return [_answer_to(job, error) for job in group]
     try:
         connection.execute("COMMIT")
