@@ -6,7 +6,7 @@ from attrs import define
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.changes import ConversationState, new_conversation
-from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us
+from chatmemory_layers.sql.columns import EPOCH, to_us
 from chatmemory_layers.sql.rows import STATE, state_of
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 
@@ -62,7 +62,7 @@ class ConversationRow:
     def become(self, transaction: Transaction, state: ConversationState) -> None:
         """Set the decided state, and queue history work or remove it from the queue, even if it is leased."""
         if state.has_work and not self.state.has_work:
-            due_at_us = (state.conversation.updated_at - EPOCH) // MICROSECOND
+            due_at_us = to_us(state.conversation.updated_at)
             transaction.cursor.execute(INSERT_WORK, {"conversation_key": self.key, "due_at_us": due_at_us})
         elif self.state.has_work and not state.has_work:
             transaction.cursor.execute(DELETE_WORK, {"conversation_key": self.key})
@@ -79,8 +79,8 @@ class ConversationRow:
             conversation.view_count,
             conversation.view_tokens,
             conversation.open_count,
-            (conversation.created_at - EPOCH) // MICROSECOND,
-            (conversation.updated_at - EPOCH) // MICROSECOND,
+            to_us(conversation.created_at),
+            to_us(conversation.updated_at),
             state.next_seq,
             state.rewritten_at_version,
             state.deleted_count,

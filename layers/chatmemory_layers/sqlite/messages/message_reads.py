@@ -112,14 +112,7 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
 
 
 def _page(query: PageQuery, older: Rows, newer: Rows, at: PastVersion) -> MessagePage:
-    """Return the page, with the cursor of the page before it.
-
-    Args:
-        query: what the caller asks for.
-        older: reads rows before a cursor, the newest first.
-        newer: reads rows after a cursor, the oldest first.
-        at: the version that the page shows.
-    """
+    """Return the page; *older* reads rows before a cursor, the newest first, *newer* rows after one, the oldest first."""
     if query.newer_than is not None:
         rows = newer(query.newer_than, _END if query.limit is None else query.limit)
         before = older(query.newer_than + 1, 1)
