@@ -19,10 +19,10 @@ from chatmemory_layers.sqlite.prompts.prompt_codes import (
     query_code,
 )
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
-from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
+from chatmemory_layers.sqlite.prompts.prompt_search import candidates
 from chatmemory_layers.sqlite.prompts.prompt_staging import prepare_staging
 from chatmemory_layers.sqlite.prompts.prompt_store import connect_writer, driver
-from chatmemory_layers.sqlite.prompts.prompt_vectors import ScanName
+from chatmemory_layers.sqlite.prompts.prompt_vectors import PromptVectors, ScanName
 from tests.for_each import for_each
 from tests.searched import keep, rows_of, said, search_of
 
@@ -60,7 +60,7 @@ def past() -> Iterator[Past]:
 def test_all_scans_find_the_same(past: Past, query: str, which: PromptFilter) -> None:
     pytest.importorskip("sqlite_vec", reason="sqlite-vec is not installed")
     asked = search_of(query, which=which)
-    found = [rows_of(PromptSearcher(scan=scan).candidates(past.connection, asked)) for scan in SCANS]
+    found = [rows_of(candidates(past.connection, asked, PromptVectors(scan=scan))) for scan in SCANS]
     assert found[0]
     assert found[0] == found[1] == found[2]
 
@@ -70,24 +70,25 @@ def test_sqlite_vec_is_really_asked(past: Past) -> None:
     statements: list[str] = []
     past.connection.set_trace_callback(statements.append)
     try:
-        PromptSearcher(scan="vec").candidates(past.connection, search_of("webhook"))
+        candidates(past.connection, search_of("webhook"), PromptVectors(scan="vec"))
         assert any("vec_distance_hamming" in statement for statement in statements)
         statements.clear()
-        PromptSearcher(use_sqlite_vec=False, scan="vec").candidates(past.connection, search_of("webhook"))
+        without = PromptVectors(use_sqlite_vec=False, scan="vec")
+        candidates(past.connection, search_of("webhook"), without)
         assert not any("vec_distance_hamming" in statement for statement in statements)
     finally:
         past.connection.set_trace_callback(None)
 
 
 def test_codes_in_memory_follow_what_is_added_and_what_is_deleted(past: Past) -> None:
-    searcher = PromptSearcher(scan="numpy")
+    vectors = PromptVectors(scan="numpy")
     query = search_of("kubernetes ingress certificates")
-    searcher.candidates(past.connection, query)
+    candidates(past.connection, query, vectors)
     keep(past.repository, [said("kubernetes ingress certificates expired", talk="new")])
-    best = max(searcher.candidates(past.connection, query).found, key=lambda one: one.similarity or 0)
+    best = max(candidates(past.connection, query, vectors).found, key=lambda one: one.similarity or 0)
     assert best.prompt.content == "kubernetes ingress certificates expired"
     past.repository.forget(PromptFilter(conversations=["role_list:new"])).run_sync().unwrap()
-    found = searcher.candidates(past.connection, query).found
+    found = candidates(past.connection, query, vectors).found
     assert all(one.prompt.conversation_id != "role_list:new" for one in found)
 
 

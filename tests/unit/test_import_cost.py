@@ -162,7 +162,7 @@ AT_MOST: Final = {
     "get_messages": {"files": 6, "backs": 3},
     "add_messages": {"files": 9, "backs": 5},
     "remember": {"files": 25, "backs": 72},
-    "recall": {"files": 20, "backs": 47},
+    "recall": {"files": 19, "backs": 46},
     "HTTP GET messages": {"files": 19, "backs": 19},
 }
 """What was reached.  A way that has become shorter lowers its bound here."""

@@ -15,7 +15,8 @@ from chatmemory.longterm.repository_values import TEXT_READ, MemoryListing, Memo
 from chatmemory_layers.sqlite.engine.migrations import migrate
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.memories import memory_reads, memory_store
-from chatmemory_layers.sqlite.memories.memory_search import MemorySearcher
+from chatmemory_layers.sqlite.memories.memory_search import candidates
+from chatmemory_layers.sqlite.memories.vector_search import VectorSearch
 from chatmemory_layers.sqlite.messages import conversation_lists, message_reads, message_writes
 
 MING: Final = Namespace("小明")
@@ -77,8 +78,7 @@ def steps(connection: sqlite3.Connection, call: Callable[[sqlite3.Connection], A
 
 
 def searched(*terms: str, text: str = "nowhere") -> Callable[[sqlite3.Connection], Any]:
-    searcher = MemorySearcher()
-    return lambda store: searcher.candidates(store, MemorySearch(MING, text, terms, limit=50))
+    return lambda store: candidates(store, MemorySearch(MING, text, terms, limit=50), VectorSearch())
 
 
 def listed(**asked: Any) -> Callable[[sqlite3.Connection], Any]:

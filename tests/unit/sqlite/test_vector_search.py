@@ -82,9 +82,7 @@ async def test_those_of_removed_memories_are_let_go(tmp_path: Path) -> None:
     async with open_memories(tmp_path / "m.db") as memories:
         await fill(memories, vectors(50))
         await nearest(memories, vectors(1)[0])
-        searcher = memories._searcher
-        assert searcher.vectors is not None
-        (partition,) = searcher.vectors._partitions.values()
+        (partition,) = memories._vectors._partitions.values()
         assert partition.count == 50
         for number in range(10):
             await memories.forget(Forgetting(MING, memory_id=f"{number}")).or_raise()

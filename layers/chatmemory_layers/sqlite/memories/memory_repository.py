@@ -44,10 +44,11 @@ from chatmemory_layers.sqlite.memories import (
     memory_history,
     memory_reads,
     memory_removal,
+    memory_search,
     memory_store,
     memory_writes,
 )
-from chatmemory_layers.sqlite.memories.memory_search import MemorySearcher
+from chatmemory_layers.sqlite.memories.vector_search import VectorSearch
 
 
 @final
@@ -56,7 +57,7 @@ class SqliteMemoryRepository(MemoryRepository):
     """Keeps memories in the file of *database*."""
 
     database: Database
-    _searcher: MemorySearcher = field(factory=MemorySearcher, init=False, repr=False)
+    _vectors: VectorSearch = field(factory=VectorSearch, init=False, repr=False)
 
     @property
     def log(self) -> SqliteEventLog:
@@ -106,7 +107,7 @@ class SqliteMemoryRepository(MemoryRepository):
         return self.database.read("walk through memories", memory_reads.reach, namespace, count, after=after)
 
     def search(self, search: MemorySearch, /) -> Effect[Candidates, RepositoryError]:
-        return self.database.read("search memories", self._searcher.candidates, search)
+        return self.database.read("search memories", memory_search.candidates, search, self._vectors)
 
     def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, RepositoryError]:
         return self.database.read(

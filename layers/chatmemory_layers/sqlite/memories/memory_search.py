@@ -14,8 +14,6 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from attrs import define, field
-
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidate, Candidates, MemorySearch
 from chatmemory_layers.sql.columns import BEGINNING_US
@@ -86,65 +84,57 @@ MEMORIES_PER_WORD: Final = 500
 _NOTHING: Final = Candidates((), matched_text=False, coverage=Coverage(0, 0))
 
 
-@define(eq=False)
-class MemorySearcher:
-    """Searches the memories in one file, and caches what the next search can use."""
-
-    vectors: VectorSearch = field(factory=VectorSearch, init=False, repr=False)
-
-    def candidates(self, connection: sqlite3.Connection, search: MemorySearch) -> Candidates:
-        """Return the candidates of *search*, read on the *connection* of all searches."""
-        space = search.space
-        asked = {
-            "user": search.namespace.user,
-            "model": space and space.model,
-            "dim": space and space.dim,
-        }
-        place = connection.execute(SELECT_PLACE, asked).fetchone()
-        if place is None:
-            return _NOTHING
-        user_key, next_seq, space_key = place
-        parameters: Parameters = {
-            **seen_by(search.namespace),
-            **true_at(search.as_of),
-            **tagged(search.tags),
-            "category": search.category,
-            "limit": search.limit,
-            "space_key": space_key,
-        }
-        words = words_of(user_key, search.terms)
-        rows = rows_by_words(connection, words, parameters, limit=search.limit)
-        matched_text = False
-        if not rows:
-            rows = _rows_by_text(connection, search, parameters)
-            matched_text = bool(rows)
-        found = {row[-1]: row for row in rows}
-        best = rows[: search.beside]
-        similarity: dict[int, float] = {}
-        if search.vector is not None and space_key is not None:
-            space_now = Space(space_key, next_seq)
-            nearest, similarity = self.vectors.search(
-                connection, space_now, search.vector, parameters, limit=search.limit, also=found
-            )
-            found |= {row[-1]: row for row in nearest}
-            best += nearest[: search.beside]
-        beside = _rows_beside(connection, best, found, parameters)
-        if search.vector is not None and space_key is not None:
-            more = [key for key in beside if key not in similarity]
-            similarity |= self.vectors.cosines(connection, space_key, search.vector, more)
-        found |= beside
-        return Candidates(
-            tuple(
-                [
-                    Candidate(memory_of(row, search.namespace), row[-2], similarity.get(key))
-                    for key, row in found.items()
-                ]
-            ),
-            matched_text,
-            _counted(
-                connection, COUNT_RECALLABLE if search.as_of is None else COUNT_RECALLABLE_THEN, parameters
-            ),
+def candidates(connection: sqlite3.Connection, search: MemorySearch, vectors: VectorSearch) -> Candidates:
+    """Return the candidates of *search*, read on the *connection* of all searches with *vectors*."""
+    space = search.space
+    asked = {
+        "user": search.namespace.user,
+        "model": space and space.model,
+        "dim": space and space.dim,
+    }
+    place = connection.execute(SELECT_PLACE, asked).fetchone()
+    if place is None:
+        return _NOTHING
+    user_key, next_seq, space_key = place
+    parameters: Parameters = {
+        **seen_by(search.namespace),
+        **true_at(search.as_of),
+        **tagged(search.tags),
+        "category": search.category,
+        "limit": search.limit,
+        "space_key": space_key,
+    }
+    words = words_of(user_key, search.terms)
+    rows = rows_by_words(connection, words, parameters, limit=search.limit)
+    matched_text = False
+    if not rows:
+        rows = _rows_by_text(connection, search, parameters)
+        matched_text = bool(rows)
+    found = {row[-1]: row for row in rows}
+    best = rows[: search.beside]
+    similarity: dict[int, float] = {}
+    if search.vector is not None and space_key is not None:
+        space_now = Space(space_key, next_seq)
+        nearest, similarity = vectors.search(
+            connection, space_now, search.vector, parameters, limit=search.limit, also=found
         )
+        found |= {row[-1]: row for row in nearest}
+        best += nearest[: search.beside]
+    beside = _rows_beside(connection, best, found, parameters)
+    if search.vector is not None and space_key is not None:
+        more = [key for key in beside if key not in similarity]
+        similarity |= vectors.cosines(connection, space_key, search.vector, more)
+    found |= beside
+    return Candidates(
+        tuple(
+            [
+                Candidate(memory_of(row, search.namespace), row[-2], similarity.get(key))
+                for key, row in found.items()
+            ]
+        ),
+        matched_text,
+        _counted(connection, COUNT_RECALLABLE if search.as_of is None else COUNT_RECALLABLE_THEN, parameters),
+    )
 
 
 def _rows_beside(

@@ -25,9 +25,8 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChats
 from chatmemory_layers.sql.columns import EPOCH
 from chatmemory_layers.sqlite.engine.file_connection import find_again
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, DriverError, repository_error
-from chatmemory_layers.sqlite.prompts import prompt_reads
+from chatmemory_layers.sqlite.prompts import prompt_reads, prompt_search
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_of
-from chatmemory_layers.sqlite.prompts.prompt_search import PromptSearcher
 from chatmemory_layers.sqlite.prompts.prompt_store import (
     IN_MEMORY,
     OPENING,
@@ -36,6 +35,7 @@ from chatmemory_layers.sqlite.prompts.prompt_store import (
     driver,
     store_path,
 )
+from chatmemory_layers.sqlite.prompts.prompt_vectors import PromptVectors
 
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Matrix, Vector
@@ -87,7 +87,7 @@ class SqlitePromptRepository(PromptRepository):
         self._settings = settings
         self._native = native
         self._errors: tuple[type[DriverError | OSError], ...] = (*DRIVER_ERRORS, native.Error, OSError)
-        self._searcher = PromptSearcher(use_sqlite_vec=settings.use_sqlite_vec)
+        self._vectors = PromptVectors(use_sqlite_vec=settings.use_sqlite_vec)
         self._is_there: Callable[[], bool] = (lambda: True) if self._path is None else find_again(self._path)
         # A program that runs effects in several threads has them take turns with this lock.
         self._lock = RLock()
@@ -140,7 +140,7 @@ class SqlitePromptRepository(PromptRepository):
     # --- searching ---
 
     def candidates(self, search: PromptSearch, /) -> Effect[PromptCandidates, RepositoryError]:
-        return self._read("search past chats", self._searcher.candidates, search=search)
+        return self._read("search past chats", prompt_search.candidates, search=search, vectors=self._vectors)
 
     def with_texts(
         self, text_hashes: Sequence[str], /
@@ -301,57 +301,42 @@ def _problem(operation: str, error: DriverError | OSError) -> RepositoryError:
 
 
 @asynccontextmanager
-async def open_prompt_repository(settings: PastChatsSettings) -> AsyncGenerator[PromptRepository]:
-    """Yield a repository of the file, which is created and migrated when needed.
+async def _open(
+    connect: Callable[[PastChatsSettings, ModuleType], sqlite3.Connection], settings: PastChatsSettings
+) -> AsyncGenerator[PromptRepository]:
+    """Yield a repository of the file that *connect* opens.
 
     Raises:
         EffectFailed: with the ``RepositoryError`` that says why the file cannot be opened.
     """
-    opened = _opened(settings, connect_writer, prompt_staging.prepare_staging)
-    try:
-        yield opened
-    finally:
-        opened.close()
-
-
-@asynccontextmanager
-async def open_prompt_reader(settings: PastChatsSettings) -> AsyncGenerator[PromptRepository]:
-    """Yield a repository of an existing file, for reading only.
-
-    Raises:
-        EffectFailed: with the ``RepositoryError`` that says why the file cannot be read.
-    """
-    opened = _opened(settings, connect_reader, lambda _: None)
-    try:
-        yield opened
-    finally:
-        opened.close()
-
-
-def _opened(
-    settings: PastChatsSettings,
-    connect: Callable[[PastChatsSettings, ModuleType], sqlite3.Connection],
-    prepare: Callable[[sqlite3.Connection], None],
-) -> SqlitePromptRepository:
     native = driver(use_sqlite_vec=settings.use_sqlite_vec)
     try:
         connection = connect(settings, native)
-        try:
-            prepare(connection)
-        except BaseException:
-            connection.close()
-            raise
     except (*DRIVER_ERRORS, native.Error, OSError) as error:
         raise EffectFailed(repository_error(OPENING, error)) from error
-    return SqlitePromptRepository(connection, settings, native)
+    opened = SqlitePromptRepository(connection, settings, native)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _connect_to_stage(settings: PastChatsSettings, native: ModuleType) -> sqlite3.Connection:
+    connection = connect_writer(settings, native)
+    try:
+        prompt_staging.prepare_staging(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 prompt_repository = Layer.scoped(
-    PromptRepositoryTag, open_prompt_repository, PastChatsSettingsTag
+    PromptRepositoryTag, partial(_open, _connect_to_stage), PastChatsSettingsTag
 ).failing_with(RepositoryError)
 """For programs that write: creates the file if it does not exist."""
 
-prompt_reader = Layer.scoped(PromptRepositoryTag, open_prompt_reader, PastChatsSettingsTag).failing_with(
-    RepositoryError
-)
+prompt_reader = Layer.scoped(
+    PromptRepositoryTag, partial(_open, connect_reader), PastChatsSettingsTag
+).failing_with(RepositoryError)
 """For programs that search: creates nothing, and writes nothing."""

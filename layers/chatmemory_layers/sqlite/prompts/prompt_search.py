@@ -1,6 +1,6 @@
-"""``PromptSearcher``: the candidates of a search in past chats: by words, by vectors, and as neighbours of such a turn.
+"""``candidates``: the candidates of a search in past chats: by words, by vectors, and as neighbours of such a turn.
 
-A searcher uses an open connection, and only reads.  ``hybrid_rank.py`` ranks the candidates.
+It only reads.  ``hybrid_rank.py`` ranks the candidates.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from chatmemory_layers.sqlite.prompts.prompt_row import IS_MEANT, PROMPT_COLUMNS
 from chatmemory_layers.sqlite.prompts.prompt_vectors import (
     PromptVectors,
     QueryVector,
-    ScanName,
     has_other_models,
 )
 
@@ -136,23 +135,11 @@ WHERE prompts_fts MATCH :match AND prompts_fts.rowid BETWEEN :first AND :last AN
 """
 
 
-@final
-class PromptSearcher:
-    """Finds candidates; caches what makes the next search quick, so there is one searcher for each store."""
-
-    def __init__(self, *, use_sqlite_vec: bool = True, scan: ScanName | None = None) -> None:
-        """Use sqlite-vec if it can be loaded and *use_sqlite_vec*; *scan*: use that scan for every search."""
-        self._vectors = PromptVectors(use_sqlite_vec=use_sqlite_vec, scan=scan)
-
-    def candidates(self, connection: sqlite3.Connection, search: PromptSearch) -> PromptCandidates:
-        """Return the candidates, at most ``MOST_CANDIDATES``, all from one snapshot."""
-        if connection.in_transaction:
-            return _Search(connection, search, self._vectors).run()
-        connection.execute("BEGIN")
-        try:
-            return _Search(connection, search, self._vectors).run()
-        finally:
-            connection.execute("ROLLBACK")
+def candidates(
+    connection: sqlite3.Connection, search: PromptSearch, vectors: PromptVectors
+) -> PromptCandidates:
+    """Return the candidates, at most ``MOST_CANDIDATES``; the caller has begun a transaction, which is one snapshot."""
+    return _Search(connection, search, vectors).run()
 
 
 @final

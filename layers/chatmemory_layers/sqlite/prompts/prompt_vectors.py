@@ -94,8 +94,8 @@ class QueryVector(NamedTuple):
 class PromptVectors:
     """Compares a query with the vectors of a store; keeps codes in memory from one search to the next."""
 
-    def __init__(self, *, use_sqlite_vec: bool, scan: ScanName | None = None) -> None:
-        """Use *scan* for every search; None: choose the scan for each search."""
+    def __init__(self, *, use_sqlite_vec: bool = True, scan: ScanName | None = None) -> None:
+        """Use sqlite-vec if it can be loaded and *use_sqlite_vec*; *scan*: for every search, None: chosen for each."""
         self._scan = scan
         self._has_vec = None if use_sqlite_vec else False
         self._has_searched = False
