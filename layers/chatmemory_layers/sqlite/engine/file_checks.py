@@ -4,12 +4,12 @@ import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
-from typing import Final, TypeAlias
+from typing import Final, ParamSpec, TypeAlias
 
-from chatmemory.pastchats.past_chats import Severity
+from chatmemory.pastchats.past_chats import Finding, Severity
 
 Seen: TypeAlias = tuple[Severity, str, str]
 """What a check has found: its severity, a message, and what repairs it."""
@@ -22,6 +22,25 @@ LEAST_ROOM_BYTES: Final = 100 * 1024 * 1024
 GIB: Final = 2**30
 
 QUICK_CHECK = f"PRAGMA quick_check({MOST_COMPLAINTS})"
+
+P = ParamSpec("P")
+
+
+def findings(
+    checks: Mapping[str, Callable[P, Iterator[Seen]]],
+    repair_of_damage: str,
+    errors: tuple[type[Exception], ...],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> Iterator[Finding]:
+    """Make *checks*, by their codes; a file that is too damaged for one of them, which raises one of *errors*, is a finding too."""
+    for code, look in checks.items():
+        try:
+            for severity, message, repair in look(*args, **kwargs):
+                yield Finding(code=code, severity=severity, message=message, repair=repair)
+        except errors as error:
+            message = f"could not be looked at: {error}"
+            yield Finding(code=code, severity="error", message=message, repair=repair_of_damage)
 
 
 def damage(connection: sqlite3.Connection) -> list[str]:

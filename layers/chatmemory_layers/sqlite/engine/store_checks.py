@@ -27,7 +27,7 @@ from chatmemory.effect.outcome import EffectFailed
 from chatmemory.pastchats.past_chats import Finding
 from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import store_file
-from chatmemory_layers.sqlite.engine.file_checks import Seen, damage, privacy, room
+from chatmemory_layers.sqlite.engine.file_checks import Seen, damage, findings, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect, log_size
 from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, SELECT_APPLIED, check_origin, has_ledger
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
@@ -69,24 +69,13 @@ def store_checks(settings: SqliteSettings) -> tuple[Finding, ...]:
     try:
         with closing(connect(path, mode="ro", timeout_seconds=settings.busy_timeout_seconds)) as connection:
             is_desktops = adoptable_version(connection, settings) is not None
-            return tuple(
-                Finding(code=code, severity=severity, message=message, repair=repair)
-                for code, look in (_CHECKS_OF_A_DESKTOP_FILE if is_desktops else _CHECKS).items()
-                for severity, message, repair in _looked(look, connection, path)
-            )
+            checks = _CHECKS_OF_A_DESKTOP_FILE if is_desktops else _CHECKS
+            return tuple(findings(checks, _EXPORT, (*DRIVER_ERRORS, OSError), connection, path))
     except DRIVER_ERRORS as error:
         raise EffectFailed(repository_error("check the store", error)) from error
 
 
 Check: TypeAlias = Callable[[sqlite3.Connection, Path], Iterator[Seen]]
-
-
-def _looked(look: Check, connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
-    """Make one check; a file that is too damaged for it is a finding too."""
-    try:
-        yield from look(connection, path)
-    except (*DRIVER_ERRORS, OSError) as error:
-        yield "error", f"could not be looked at: {error}", _EXPORT
 
 
 def _version(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:

@@ -22,7 +22,7 @@ A code is never given to another check.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ from attrs import frozen
 from chatmemory.pastchats.indexing.prompt_drafts import text_hash
 from chatmemory.pastchats.past_chats import Finding
 from chatmemory.pastchats.prompt import CLOCK_SKEW
-from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, privacy, room
+from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, findings, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS
 from chatmemory_layers.sqlite.prompts.prompt_conversations import bytes_on_disk
@@ -117,21 +117,8 @@ def check(
 ) -> tuple[Finding, ...]:
     """Make all checks of the table above; return at least one finding for each code that applies."""
     examined = Examined(connection, path, model, native)
-    return tuple(finding for code, look in _CHECKS.items() for finding in _looked(code, look, examined))
+    return tuple(findings(_CHECKS, _START_ANEW, (*DRIVER_ERRORS, native.Error, OSError), examined))
 
-
-def _looked(code: str, look: "Check", examined: Examined) -> Iterator[Finding]:
-    """Make one check; a file that is too damaged for it is a finding too."""
-    try:
-        for severity, message, repair in look(examined):
-            yield Finding(code=code, severity=severity, message=message, repair=repair)
-    except (*DRIVER_ERRORS, examined.native.Error, OSError) as error:
-        yield Finding(
-            code=code, severity="error", message=f"could not be looked at: {error}", repair=_START_ANEW
-        )
-
-
-Check = Callable[[Examined], Iterator[Seen]]
 
 _START_ANEW: Final = "export what can be read (pastchats-memory export), move the file away, and index again"
 _REINDEX: Final = "pastchats-memory reindex"
@@ -316,7 +303,7 @@ def _later(examined: Examined) -> Iterator[Seen]:
         yield "warning", message, "check the clock of the machine that wrote them"
 
 
-_CHECKS: Final[dict[str, Check]] = {
+_CHECKS: Final[Mapping[str, Callable[[Examined], Iterator[Seen]]]] = {
     "D001": _version,
     "D002": _pages,
     "D003": _words,
