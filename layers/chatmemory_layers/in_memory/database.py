@@ -70,17 +70,13 @@ class Database:
         self.items = KeptItems(log=self.log)
 
     def run(self, operation: str, work: Callable[[], A]) -> Effect[A, RepositoryError]:
-        """Return the result of *work*.
-
-        Returns:
-            an effect that fails with ``RepositoryError`` when the store is closed or belongs to another event loop.
-        """
+        """Return the result of *work*; fail when the store is closed or belongs to another event loop."""
         return self.run_outcome(operation, lambda: Success(work()))
 
     def run_outcome(
         self, operation: str, work: Callable[[], Outcome[A, E]]
     ) -> Effect[A, E | RepositoryError]:
-        """Return the outcome of *work*; see ``run`` for the arguments."""
+        """Return the outcome of *work*; fail as ``run`` does."""
 
         async def run() -> Outcome[A, E | RepositoryError]:
             if self._is_closed:

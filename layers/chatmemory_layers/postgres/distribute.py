@@ -35,15 +35,7 @@ _CONNECT_SECONDS: Final = 30.0
 async def asked(
     dsn: str, *, is_check: bool
 ) -> Outcome[Distribution, DistributionRefusedError | RepositoryError]:
-    """Connect to *dsn*, and spread its store, or return the plan for it.
-
-    Args:
-        dsn: the address of the coordinator.
-        is_check: write nothing, and only return the plan.
-
-    Returns:
-        The plan for each table, after it was carried out unless *is_check*.
-    """
+    """Connect to the coordinator at *dsn*, spread its store unless *is_check*, and return the plan for each table."""
     try:
         connection = await connect(dsn, seconds=_CONNECT_SECONDS)
         try:

@@ -85,11 +85,9 @@ def summarization_of(conversation_id: str, row: Row, covered: Iterable[str]) -> 
 
 
 def event_of(row: Row, cursor: str) -> Event:
-    """Return the event of a row: number, stored_at_us, said_at_us, who, who_user, kind, action, target, owner, and so on.
+    """Return the event of a row, whose columns are in the order of the attributes of ``Event``; the owner takes two.
 
-    Args:
-        row: the columns, in the order of the attributes of ``Event``; the owner takes two.
-        cursor: continues the list of changes after this event.
+    *cursor* continues the list of changes after this event.
     """
     number, stored_at_us, said_at_us, who, user, kind, action, target, *others = row[:16]
     owner_user, owner_app, version, reach, successor, reason, session_id, evidence = others

@@ -45,12 +45,9 @@ class Connection(Protocol):
         *arguments: object,
         timeout: float | None = None,  # noqa: ASYNC109  asyncpg's own
     ) -> str:
-        """Run one statement, or several if there are no *arguments*, and return the status of the last one.
+        """Run one statement, or several if there are no *arguments* for ``$1``, ``$2``, ...; return the status of the last one.
 
-        Args:
-            statement: SQL with parameters ``$1``, ``$2``, ...
-            arguments: the values of the parameters.
-            timeout: seconds until the statement is cancelled; None: the default of the connection.
+        *timeout*: seconds until the statement is cancelled; None: the default of the connection.
         """
         ...
 

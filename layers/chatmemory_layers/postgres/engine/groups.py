@@ -200,16 +200,10 @@ class Groups:
         seconds: float,
         metrics: PoolMetrics | None = None,
     ) -> None:
-        """Create the queue for the running event loop.
+        """Create the queue for the running event loop; *kept* and *lines* are shared with other kinds of writes.
 
-        Args:
-            work: how the writes are written.
-            kept: facts about owners, shared with other kinds of writes.
-            lines: the queues of owners, shared with all writes of the process.
-            together: runs a group; None: only writes of one owner are written together.
-            alone: runs a transaction.
-            seconds: how long a write may wait for its turn.
-            metrics: counts waits and commits; None: metrics are not set up.
+        *together* runs a group; None: only writes of one owner are written together.  A write waits for its turn for at most
+        *seconds*.
         """
         self._work = work
         self._kept = kept

@@ -41,11 +41,7 @@ class Migration:
 
 
 def _usable_like(**models: str) -> str:
-    """Return statements that copy privileges to new tables, and protect these until their policies are created.
-
-    Args:
-        models: for the name of each new table, the table whose privileges it gets.
-    """
+    """Return statements that protect new tables until their policies are created; *models* gives to each the table whose privileges it gets."""
     pairs = ", ".join(f"('{model}', '{name}')" for name, model in models.items())
     return f"""\
 DO $$

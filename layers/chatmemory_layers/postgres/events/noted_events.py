@@ -38,11 +38,9 @@ _MEMORY_TYPES: Final = (
 
 
 def insert_memory_events(first: int, fitting: str = "") -> str:
-    """Return the statement that writes the events of ``columns_of``.
+    """Return the statement that writes the events of ``columns_of``, whose parameters begin with the number *first*.
 
-    Args:
-        first: the number of the first of its parameters.
-        fitting: a join that leaves out some events.
+    *fitting*: a join that leaves out some events.
     """
     arrays = ", ".join(f"${number}::{type_}" for number, type_ in enumerate(_MEMORY_TYPES, first))
     return _NUMBERED.format(

@@ -66,13 +66,7 @@ DELETE FROM history_work WHERE conversation_id = $1
 
 
 def message_row(draft: MessageDraft, *, seq: int, place: int | None = None) -> tuple[object, ...]:
-    """Return *draft* as parameters of ``STORE_MESSAGES``.
-
-    Args:
-        draft: the message.
-        seq: its number.
-        place: the position of a summary in the model's view, which is that of the messages that it covers; None: *seq*.
-    """
+    """Return *draft* as parameters of ``STORE_MESSAGES``; *place* is the position of a summary in the model's view, None: *seq*."""
     return seq, seq if place is None else place, *said_columns(draft)
 
 

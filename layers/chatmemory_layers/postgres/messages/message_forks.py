@@ -72,7 +72,7 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
         await connection.execute(BEGIN_COPY)
         # First, because here row-level security refuses an id that another principal has taken.
         await store_messages(connection, existing, decision, decision.made_by_fork(fork))
-        if await is_copied(connection, parent, held):
+        if await copy_held(connection, parent, held):
             break
         await connection.execute(UNDO_COPY)
     async with for_the_service(connection):
@@ -81,16 +81,10 @@ async def fork(connection: Connection, fork: Fork, /) -> Outcome[Forked, ForkRef
     return Success(Forked(decision.conversation, is_new=True))
 
 
-async def is_copied(connection: Connection, source: ConversationState, held: HoldingBranch) -> bool:
-    """Copy a part of a conversation into an empty one, and return whether the copy is right.
+async def copy_held(connection: Connection, source: ConversationState, held: HoldingBranch) -> bool:
+    """Copy the part of a conversation that *held* describes into one without messages; return whether the copy is right.
 
-    Args:
-        connection: the connection of the write.
-        source: the state of the conversation, as the copy relies on it.
-        held: the part, and the id of the conversation that gets the copies.
-
-    Returns:
-        False when content of the source was deleted meanwhile; then the caller undoes the copy, and tries again.
+    It is not when content of the source was deleted meanwhile; then the caller undoes the copy, and tries again.
     """
     key = source.conversation.conversation_id
     async with for_the_service(connection):

@@ -40,7 +40,7 @@ from chatmemory_layers.postgres.messages.message_forks import (
     BEGIN_COPY,
     UNDO_COPY,
     branches_holding,
-    is_copied,
+    copy_held,
     note_branch,
     point_of,
 )
@@ -125,10 +125,9 @@ async def remove_newest(
 
 
 async def uncover(connection: Connection, key: str, summary_id: str) -> tuple[Sequence[Row], int]:
-    """Undo a summary whose message was removed, and the summaries that it has deleted.
+    """Undo a deleted summary, and the summaries that it has deleted.
 
-    Returns:
-        The rows that are in view again, and the number of ids that are free again.
+    Return the rows that are in view again, and how many ids are free again.
     """
     undone = await connection.fetch(DELETE_SUMMARIZATION, key, summary_id)
     if not undone:
@@ -231,7 +230,7 @@ async def _restored(
             branch = await load_conversation(connection, held.branch_id)
             point = await point_of(connection, held)
             await connection.execute(BEGIN_COPY)
-            if await is_copied(connection, branch, held._replace(branch_id=key)):
+            if await copy_held(connection, branch, held._replace(branch_id=key)):
                 await note_branch(connection, held.branch_id, held._replace(branch_id=key))
                 return restored_from(state, point, undo, branch.deleted_count), held
             await connection.execute(UNDO_COPY)

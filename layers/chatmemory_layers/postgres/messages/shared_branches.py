@@ -67,11 +67,7 @@ DROP TABLE conversation_branch;
 
 
 async def copy_for_a_branch(connection: Connection) -> bool:
-    """Copy for one branch what it shows of its parents; return False when no branch shows any.
-
-    Args:
-        connection: in a transaction that acts as the service.
-    """
+    """Copy for one branch what it shows of its parents, as the service; return False when no branch shows any."""
     await connection.execute(FIND_BRANCHES)
     found = await connection.fetch(SELECT_BRANCH)
     if not found:

@@ -76,7 +76,7 @@ def connect(
         mode: ``ro`` to read only, ``rw`` to read and write.
         timeout_seconds: how long a statement waits for a lock.
         driver: the module that connects, with the interface of ``sqlite3``.
-        any_thread: whether other threads may use the connection; the caller then keeps two from using it at once.
+        any_thread: other threads may use the connection; the caller keeps two from using it at once.
 
     Raises:
         sqlite3.Error: the file cannot be opened, or is not a database; another *driver* raises its own class.
@@ -108,13 +108,7 @@ def connect(
 def connect_uri(
     uri: str, *, timeout_seconds: float, driver: ModuleType = sqlite3, any_thread: bool = False
 ) -> sqlite3.Connection:
-    """Open a connection to the database that *uri* names.
-
-    Args:
-        uri: as SQLite takes it, ``file:...``.
-        timeout_seconds: how long a statement waits for a lock.
-        driver: the module that connects, with the interface of ``sqlite3``.
-        any_thread: whether other threads than this one may use the connection.
+    """Open a connection to the database that *uri* (``file:...``) names; see ``connect`` for the other arguments.
 
     Raises:
         sqlite3.Error: the database cannot be opened, or the file is not a database; another *driver* raises its own class.
@@ -141,13 +135,8 @@ def write_ahead(
 ) -> None:
     """Switch the file to write-ahead logging, which lasts; a file that cannot have it keeps its rollback journal.
 
-    Args:
-        connection: opened the file.
-        timeout_seconds: how long to try while another process holds the file.
-        driver: the module of *connection*.
-
     Raises:
-        sqlite3.OperationalError: the file was held for all that time; another *driver* raises its own class.
+        sqlite3.OperationalError: another process held the file for *timeout_seconds*; another *driver* raises its own class.
     """
     deadline = time.monotonic() + timeout_seconds
     while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):

@@ -50,13 +50,9 @@ class FileWatch:
             self.seen |= {beside: os.stat(beside) for beside in (self._log_path, self._index_path)}
 
     def problem(self, connection: sqlite3.Connection) -> FileProblem | None:
-        """Find out what is wrong when the files are not as they were *seen*; call it outside a transaction.
+        """Return what is wrong with files that are not as they were *seen*; None: their present state becomes *seen*.
 
-        Args:
-            connection: a connection to the store; through it, the content of a deleted or moved log is saved.
-
-        Returns:
-            what is wrong; None: all files are there, and their present state becomes *seen*.
+        Call it outside a transaction: the content of a deleted or moved log is saved through *connection*.
         """
         names = {
             self._path: "file",

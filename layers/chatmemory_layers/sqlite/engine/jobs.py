@@ -103,14 +103,7 @@ class Jobs:
     def submit(
         self, operation: str, work: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]
     ) -> "asyncio.Future[Any]":
-        """Queue a job and return the future of its outcome.  Cancelling the future does not stop the job, which runs to its end.
-
-        Args:
-            operation: the name of the operation, for error messages.
-            work: called on the thread, in the caller's context.
-            arguments: the positional arguments of *work*.
-            named: the keyword arguments of *work*.
-        """
+        """Queue a job and return the future of its outcome.  Cancelling the future does not stop the job, which runs to its end."""
         answer: asyncio.Future[Any] = self.loop.create_future()
         # In the caller's context, so that the work knows on whose behalf it runs.
         self._waiting.append((operation, partial(copy_context().run, work), arguments, named, answer))
@@ -179,20 +172,8 @@ class Database:
     ) -> Effect[A, E | RepositoryError]:
         """Commit *work*, alone or together with other writes, and return its outcome once it is durable.
 
-        Cancelling the caller does not stop the write: it is committed whole, or not at all.
-
-        Args:
-            operation: the name of the operation, for error messages.
-            work: called on the writing thread with the transaction and the arguments.
-            args: the positional arguments of *work*.
-            kwargs: the keyword arguments of *work*.
-
-        Returns:
-            the value of *work*.
-
-        Fails with:
-            RepositoryError: it cannot be committed, or the database is closed.  Otherwise with the failure of *work*, which
-                then has changed nothing.
+        Cancelling the caller does not stop the write: it is committed whole, or not at all.  A *work* that fails has changed
+        nothing.  *operation* is the name of the operation in errors.
         """
         return Effect.from_outcome(lambda: self._write(operation, work, args, kwargs))
 
@@ -247,18 +228,7 @@ class Database:
     ) -> Effect[A, RepositoryError]:
         """Run *work* on one snapshot of the file, which other reads may share; cancelling the caller does not stop it.
 
-        Args:
-            operation: the name of the operation, for error messages.
-            work: called on the reading thread with the connection and the arguments.  It fetches all rows that it needs,
-                because an open cursor keeps the write-ahead log from being emptied.
-            args: the positional arguments of *work*.
-            kwargs: the keyword arguments of *work*.
-
-        Returns:
-            what *work* returns.
-
-        Fails with:
-            RepositoryError: it cannot be read, or the database is closed.
+        *work* fetches all rows that it needs, because an open cursor keeps the write-ahead log from being emptied.
         """
 
         def read() -> Awaitable[Outcome[A, RepositoryError]]:

@@ -69,10 +69,7 @@ def once(
 ) -> Callable[Concatenate[Transaction, P], Outcome[A, E | RepositoryError]]:
     """Return *work* as the next write of *key*: if it was committed before, it returns the outcome of that time.
 
-    Args:
-        key: the request.
-        operation: the name of the operation, for error messages.
-        work: the write; its annotations give the type of its outcome.
+    The annotations of *work* give the type of its outcome.
     """
     row = columns(key, key.writes + 1)
 

@@ -54,11 +54,8 @@ def repository_error(
 ) -> RepositoryError:
     """Return the ``RepositoryError`` for an exception of SQLite, which is kept as its cause.
 
-    Args:
-        operation: the name of the operation that failed.
-        error: the exception.
-        at_commit: whether the commit failed: the log may hold the whole transaction although syncing it failed, and a
-            crash now would restore it.
+    *at_commit*: the commit failed.  The log may hold the whole transaction although syncing it failed, and a crash now would
+    restore it.
     """
     if isinstance(error, OSError):
         problem = _PROBLEM_OF_ERRNO.get(error.errno, "unavailable")

@@ -55,11 +55,7 @@ Execute = Callable[[str, dict[str, Any]], sqlite3.Cursor]
 def keep_codes(execute: Execute, user_key: int, *, next_seq: int, taken: int) -> None:
     """Store the codes of the user's vectors in blocks, for each block that is full; in the caller's transaction.
 
-    Args:
-        execute: executes a statement in the transaction.
-        user_key: the key of the user whose vectors they are.
-        next_seq: the number of the next vector.
-        taken: how many numbers the transaction has used.
+    *next_seq* is the number of the next vector; the transaction has *taken* so many numbers.
     """
     full = next_seq - next_seq % BLOCK
     for space_key, dim, mean, coded_seq in execute(SELECT_SPACES, {"user_key": user_key}).fetchall():

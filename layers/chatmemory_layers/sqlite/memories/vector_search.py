@@ -120,11 +120,7 @@ class VectorSearch:
     ) -> dict[int, float]:
         """Return the cosine of *vector* and each memory of *keys* that has a vector of the space, by key.
 
-        Args:
-            connection: reads the file.
-            space_key: the key of the space of *vector*, in which a search was made before.
-            vector: shape ``(dim,)``, of length 1.
-            keys: the keys of memories.
+        *vector*: shape ``(dim,)``, of length 1; a search has been made in its space before.
         """
         if not keys:
             return {}

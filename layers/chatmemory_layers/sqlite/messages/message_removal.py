@@ -117,8 +117,7 @@ def remove_newest(
 def uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:
     """Undo a deleted summary, and the summaries that it has deleted.
 
-    Returns:
-        the messages that are in view again, and how many ids are free again.
+    Return the messages that are in view again, and how many ids are free again.
     """
     summary: dict[str, object] = {"conversation_key": key, "summary_id": summary_id}
     undone = transaction.execute(DELETE_SUMMARIZATION, summary).fetchall()

@@ -249,9 +249,6 @@ def copy_for_a_branch(connection: sqlite3.Connection) -> bool:
 
     In an earlier edition, a branch showed messages of its parent before its own: those up to ``shared_seq``, as they were at
     ``shared_version``; ``parent_key`` named the parent.
-
-    Args:
-        connection: the connection to the file, in a transaction.
     """
     found = connection.execute(SELECT_BRANCH).fetchone()
     if found is None:
