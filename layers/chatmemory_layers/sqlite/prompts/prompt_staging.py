@@ -154,13 +154,7 @@ def stage(
     connection.execute("BEGIN")
     try:
         connection.executemany(STAGE, [_row_of(turn, model) for turn in turns])
-        connection.executemany(
-            STAGE_VECTOR,
-            [
-                (text, model, row.dim, row.vector.dense, row.vector.squares, row.vector.numbers, row.code)
-                for text, row in rows
-            ],
-        )
+        connection.executemany(STAGE_VECTOR, [(text_hash, model, *row) for text_hash, row in rows])
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

@@ -6,12 +6,10 @@ It imports numpy, so it is imported when the first vector is written, and never 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, final
-
-from attrs import frozen
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chatmemory.effect.lazy import np
-from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, packed_rows
+from chatmemory_layers.sqlite.prompts.packed_vectors import packed_rows
 from chatmemory_layers.sqlite.prompts.prompt_codes import code_of, quantised_rows
 
 if TYPE_CHECKING:
@@ -21,13 +19,13 @@ NO_MODEL: Final = "none"
 """The model name of a turn without a vector, which may or may not get one later."""
 
 
-@final
-@frozen(slots=False)
-class VectorRow:
-    """The columns of one vector."""
+class VectorRow(NamedTuple):
+    """The columns of one vector; ``PackedVector`` describes *dense*, *squares* and *vector*."""
 
     dim: int
-    vector: PackedVector
+    dense: int
+    squares: int
+    vector: bytes
     code: bytes
 
 
@@ -38,5 +36,5 @@ def vector_rows(vectors: Matrix | Sequence[Vector]) -> list[VectorRow]:
     rows = quantised_rows(np.asarray(vectors, np.float32))
     dim = rows.shape[1]
     return [
-        VectorRow(dim, packed, code) for packed, code in zip(packed_rows(rows), code_of(rows), strict=True)
+        VectorRow(dim, *packed, code) for packed, code in zip(packed_rows(rows), code_of(rows), strict=True)
     ]

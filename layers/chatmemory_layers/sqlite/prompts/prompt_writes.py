@@ -75,15 +75,7 @@ SELECT prompt_id, dim, dense, squares, vector FROM prompt_vectors JOIN prompt_mo
 def re_embed(connection: sqlite3.Connection, ids: Sequence[int], vectors: "Matrix", *, model: str) -> None:
     """Replace the vectors of the rows *ids* by *vectors*, shape ``(len(ids), dim)``."""
     rows = [
-        {
-            "prompt_id": prompt_id,
-            "model": model,
-            "dim": row.dim,
-            "dense": row.vector.dense,
-            "squares": row.vector.squares,
-            "vector": row.vector.numbers,
-            "code": row.code,
-        }
+        {"prompt_id": prompt_id, "model": model, **row._asdict()}
         for prompt_id, row in zip(ids, vector_rows(vectors), strict=True)
     ]
     with transaction(connection):
