@@ -19,8 +19,8 @@ from chatmemory_layers.postgres.engine.connection import Connection
 from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS, Migration
 
 _LOCK_KEY: Final = 0x63686174_6D656D6F  # "chatmemo": so the lock is recognized in pg_locks
-LOCK: Final = f"SELECT pg_advisory_xact_lock({_LOCK_KEY})"
-"""Takes the lock under which one process at a time changes the schema; it is released when the transaction ends."""
+BEGIN_CHANGE: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock({_LOCK_KEY});"
+"""Begins a transaction in which one process at a time changes the schema."""
 
 CREATE_LEDGER: Final = """\
 CREATE TABLE IF NOT EXISTS chatmemory_migration (
@@ -46,8 +46,7 @@ with other statements."""
 
 # With row-level security on, only the service sees the whole log, and all rows that a step changes.
 _BEGIN: Final = f"""
-BEGIN ISOLATION LEVEL READ COMMITTED;
-{LOCK};
+{BEGIN_CHANGE}
 SELECT set_config('chatmemory.principal', '*', TRUE);
 """
 _BEGIN_STEP: Final = f"""{_BEGIN}{CREATE_LEDGER}

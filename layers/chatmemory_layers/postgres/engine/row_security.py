@@ -17,7 +17,7 @@ from chatmemory.access.principal import NO_PRINCIPAL, principal
 from chatmemory.effect import EffectFailed
 from chatmemory.errors import RepositoryError
 from chatmemory_layers.postgres.engine.connection import Connection, Row
-from chatmemory_layers.postgres.engine.migrations import LOCK
+from chatmemory_layers.postgres.engine.migrations import BEGIN_CHANGE
 
 # ruff: noqa: S608  conditions are put into statements, never values
 
@@ -168,7 +168,7 @@ async def guard(connection: Connection, *, is_wanted: bool) -> None:
 
 async def _put_up(connection: Connection, role: str) -> None:
     try:
-        await connection.execute(f"BEGIN ISOLATION LEVEL READ COMMITTED; {LOCK}")
+        await connection.execute(BEGIN_CHANGE)
         if not _is_guarded(await _state(connection)):  # checked again: another process held the lock
             await connection.execute(_SCRIPT)
             await connection.execute(f"COMMENT ON POLICY chatmemory_see ON conversation IS '{_CHECKSUM}'")

@@ -18,7 +18,7 @@ with needs_extra("postgres"):
     import asyncpg  # pyright: ignore[reportMissingTypeStubs]  it has none
 
 from chatmemory_layers.postgres.engine.connection import Connection, connect
-from chatmemory_layers.postgres.engine.migrations import LOCK
+from chatmemory_layers.postgres.engine.migrations import BEGIN_CHANGE
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,6 @@ WHERE indrelid = 'memory_embedding'::regclass AND indexrelid::regclass::text LIK
 """
 # The indexes are dropped first: they would be rebuilt while the table is locked.  A search that misses one creates it.
 TO_VECTORS: Final = "ALTER TABLE memory_embedding ALTER COLUMN vector TYPE vector USING vector::vector"
-_BEGIN: Final = f"BEGIN ISOLATION LEVEL READ COMMITTED; {LOCK}"
 
 _LEAST_VERSION: Final = (0, 8)  # the first that scans an index until enough rows pass the filters
 
@@ -93,7 +92,7 @@ async def _settle_column(connection: Connection) -> None:
     if not await _is_array(connection):
         return
     try:
-        await connection.execute(_BEGIN)
+        await connection.execute(BEGIN_CHANGE)
         if await _is_array(connection):  # checked again: another process held the lock
             for index in await connection.fetch(SELECT_INDEXES):
                 await connection.execute(f"DROP INDEX {index['name']}")

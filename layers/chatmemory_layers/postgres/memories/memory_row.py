@@ -102,12 +102,10 @@ DRAFT_PARAMETERS: Final = len(DRAFTS) + len(_VECTORS)
 """The number of parameters of ``insert_drafts``, which ``drafts_of`` returns."""
 
 
-def insert_drafts(first: int, owners: str) -> str:
-    """Return expressions for a WITH clause that write drafts and their vectors.
+def insert_drafts(first: int) -> str:
+    """Return expressions for a WITH clause that write drafts and their vectors, whose parameters begin with the number *first*.
 
-    Args:
-        first: the number of the first of their parameters.
-        owners: the name of a table with user_key and term_salt; drafts of other users are left out.
+    A table ``owner`` has user_key and term_salt; drafts of other users are left out.
     """
     types = (*DRAFTS.values(), *_VECTORS)
     columns, stored = ", ".join(DRAFTS), ", ".join([_STORED.get(name, name) for name in DRAFTS])
@@ -119,11 +117,11 @@ def insert_drafts(first: int, owners: str) -> str:
     SELECT {stored}, ARRAY(
         SELECT DISTINCT hashtextextended(term, term_salt) FROM unnest(string_to_array(search_terms, ' ')) AS term
     )
-    FROM draft JOIN {owners} USING (user_key)
+    FROM draft JOIN owner USING (user_key)
 ), embedding AS (
     INSERT INTO memory_embedding (user_key, memory_key, space_key, vector)
     SELECT user_key, memory_key, space_key, ({numbers})[vector_first : vector_last]
-    FROM draft JOIN {owners} USING (user_key) WHERE vector_first IS NOT NULL
+    FROM draft JOIN owner USING (user_key) WHERE vector_first IS NOT NULL
 )"""
 
 
@@ -132,7 +130,7 @@ def insert_drafts(first: int, owners: str) -> str:
 INSERT_MEMORIES: Final = f"""
 WITH owner AS MATERIALIZED (
     SELECT user_key, term_salt FROM memory_user WHERE memory_user.user_key = ANY ($2::uuid[])
-), {insert_drafts(1, "owner")}, event AS ({insert_memory_events(DRAFT_PARAMETERS + 1)})
+), {insert_drafts(1)}, event AS ({insert_memory_events(DRAFT_PARAMETERS + 1)})
 SELECT FROM owner
 """
 

@@ -72,9 +72,7 @@ WITH wanted AS MATERIALIZED (
     RETURNING user_key, term_salt
 ), owner AS MATERIALIZED (
     SELECT user_key, term_salt FROM made UNION ALL SELECT user_key, term_salt FROM changed
-), {insert_drafts(_USERS + 1, "owner")}, event AS ({
-    insert_memory_events(_EVENTS, "JOIN owner USING (user_key)")
-})
+), {insert_drafts(_USERS + 1)}, event AS ({insert_memory_events(_EVENTS, "JOIN owner USING (user_key)")})
 SELECT locked.user_key, EXISTS (SELECT FROM owner WHERE owner.user_key = locked.user_key) AS is_stored FROM locked
 """)
 
