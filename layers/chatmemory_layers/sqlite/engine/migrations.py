@@ -185,13 +185,13 @@ def create(connection: sqlite3.Connection) -> None:
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Apply the missing steps; processes that migrate at once wait for each other, and a killed one leaves no half step."""
-    applied = _applied(connection)
+    applied = applied_steps(connection)
     for step in migrations:
         is_taken = applied.get(step.number) == step.checksum
         while not is_taken:
             with transaction(connection):
                 check_origin(connection, migrations)  # another process may have migrated it meanwhile
-                taken = _applied(connection).get(step.number)
+                taken = applied_steps(connection).get(step.number)
                 is_taken = taken is not None or step.piece is None or not step.piece(connection)
                 if is_taken:
                     _take(connection, step, taken)
@@ -241,6 +241,6 @@ def _take(connection: sqlite3.Connection, step: Migration, taken: str | None) ->
     record(connection, step)
 
 
-def _applied(connection: sqlite3.Connection) -> dict[int, str]:
+def applied_steps(connection: sqlite3.Connection) -> dict[int, str]:
     """Return the checksums of the applied steps; none for a new file."""
     return dict(connection.execute(SELECT_APPLIED).fetchall()) if has_ledger(connection) else {}

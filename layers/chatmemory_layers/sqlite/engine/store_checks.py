@@ -29,7 +29,7 @@ from chatmemory.settings.memory_settings import SqliteSettings
 from chatmemory_layers.sqlite.engine.database import store_file
 from chatmemory_layers.sqlite.engine.file_checks import Seen, damage, findings, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect, log_size
-from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, SELECT_APPLIED, check_origin, has_ledger
+from chatmemory_layers.sqlite.engine.migrations import MIGRATIONS, applied_steps, check_origin
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, repository_error
 from chatmemory_layers.sqlite.legacy.legacy_file import adoptable_version
 
@@ -103,7 +103,7 @@ def _steps(connection: sqlite3.Connection, path: Path) -> Iterator[Seen]:
     except EffectFailed as failed:
         yield "error", str(failed.error), "open it with the program that made it"
         return
-    taken = len(connection.execute(SELECT_APPLIED).fetchall()) if has_ledger(connection) else 0
+    taken = len(applied_steps(connection))
     if taken < len(MIGRATIONS):
         missing = len(MIGRATIONS) - taken
         yield (

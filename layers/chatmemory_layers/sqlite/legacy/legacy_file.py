@@ -69,19 +69,15 @@ def adopt_file(connection: sqlite3.Connection, path: Path, settings: SqliteSetti
         record(connection, ATOMIC_MEMORIES)
 
 
-def is_legacy_file(connection: sqlite3.Connection) -> bool:
-    """Return whether the desktop application has made this file, of any version, and it is not adopted yet."""
-    return _names(connection) >= _MARKS and not has_ledger(connection)
-
-
 def adoptable_version(connection: sqlite3.Connection, settings: SqliteSettings) -> int | None:
-    """Return the version of a file that may be adopted; None for a store, or a file of another program."""
-    if not is_legacy_file(connection):
+    """Return the version of a file of the desktop application that may be adopted; None for a store, or another program's file."""
+    names = _names(connection)
+    if not names >= _MARKS or has_ledger(connection):
         return None
     rows, version = cast("tuple[int, int]", connection.execute(SELECT_VERSION).fetchone())
     if rows != 1 or version not in _MADE_BY_VERSION:
         _refuse(f"the desktop application's file, of schema version {version}")
-    names, its_own = _names(connection), _names_made_by(_MADE_BY_VERSION[version])
+    its_own = _names_made_by(_MADE_BY_VERSION[version])
     if missing := its_own - names:
         _refuse(f"it lacks what schema version {version} has: {', '.join(sorted(missing))}")
     if taken := names & (_names_made_by(_MADE_BY_US) - its_own):

@@ -79,12 +79,8 @@ def history(connection: sqlite3.Connection, namespace: Namespace, memory_id: str
     return MemoryHistory(events, contents)
 
 
-def contents_of(connection: sqlite3.Connection, memory_key: int) -> tuple[EarlierContent, ...]:
-    """Return the content of this memory before each correction, oldest first."""
-    return _contents(connection.execute(SELECT_CONTENTS_OF_KEY, {"memory_key": memory_key}).fetchall())
-
-
 def _contents(rows: Iterable[tuple[Any, ...]]) -> tuple[EarlierContent, ...]:
+    """Return the content of a memory before each correction, oldest first."""
     return tuple(
         [
             EarlierContent(
@@ -132,9 +128,12 @@ def _whole(connection: sqlite3.Connection, row: tuple[Any, ...], namespace: Name
     *record, memory_key, dedup_key, vector = row
     memory = memory_of((*record, memory_key), namespace)
     is_over = memory.superseded_at is not None
+    earlier = (
+        connection.execute(SELECT_CONTENTS_OF_KEY, {"memory_key": memory_key}) if memory.version > 1 else ()
+    )
     return WholeMemory(
         memory,
-        contents_of(connection, memory_key) if memory.version > 1 else (),
+        _contents(earlier),
         None if is_over else dedup_key,
         None if vector is None else np.frombuffer(vector, "<f4"),
     )

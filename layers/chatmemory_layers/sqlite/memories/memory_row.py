@@ -147,7 +147,6 @@ def memory_of(row: Row, namespace: Namespace) -> Memory:
 
 def said_columns(draft: MemoryDraft) -> tuple[object, ...]:
     """Return the columns that a correction changes: content, key, value, category, tags, confidence, source, provenance, terms."""
-    provenance = draft.provenance
     return (
         draft.content,
         draft.key,
@@ -156,7 +155,7 @@ def said_columns(draft: MemoryDraft) -> tuple[object, ...]:
         to_json(draft.tags) if draft.tags else None,
         draft.confidence,
         draft.source,
-        provenance_column(provenance),
+        provenance_column(draft.provenance),
         draft.terms,
     )
 

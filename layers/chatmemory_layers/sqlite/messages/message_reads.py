@@ -118,7 +118,7 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: PastVersion) -> Messag
         before = older(query.newer_than + 1, 1)
         newest = rows[-1][-1] if rows else before[0][-1] if before else 0
         cursor = before[0][-1] + 1 if before else None
-        return MessagePage(_messages(rows), at.version, cursor, newest, is_whole=at.is_whole)
+        return MessagePage(messages_of(rows), at.version, cursor, newest, is_whole=at.is_whole)
     # One row more than asked for shows whether there are older ones.
     rows = older(
         _END if query.older_than is None else query.older_than,
@@ -130,7 +130,7 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: PastVersion) -> Messag
         rows.pop()
     rows.reverse()
     cursor = oldest + 1 if has_older else None
-    return MessagePage(_messages(rows), at.version, cursor, newest, is_whole=at.is_whole)
+    return MessagePage(messages_of(rows), at.version, cursor, newest, is_whole=at.is_whole)
 
 
 def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
@@ -141,7 +141,8 @@ def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
     return who.may("read", Namespace(*row[-2:]), conversation_id)
 
 
-def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
+def messages_of(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
+    """Return the messages of rows that begin with the columns of ``SELECT_FULL_OLDER``."""
     # A list first: a generator costs a tenth more.
     messages = [
         ChatMessage(
@@ -156,15 +157,6 @@ def _messages(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
         for id_, role, content, sent_at_us, metadata, covered_by, seq, *_ in rows
     ]
     return tuple(messages)
-
-
-def newest_in_view(
-    execute: Callable[[str, dict[str, int]], sqlite3.Cursor], key: int, summarized_place: int
-) -> ChatMessage | None:
-    """Return the newest message in view stored under *key*, for a transaction that will change it."""
-    bounds = {"conversation_key": key, "summarized_place": summarized_place, "before_us": _END, "end": _END}
-    newest = _messages(execute(SELECT_MODEL_OLDER, {**bounds, "limit": 1}).fetchall())
-    return newest[0] if newest else None
 
 
 def summarization(

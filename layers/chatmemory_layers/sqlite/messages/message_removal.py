@@ -32,11 +32,12 @@ from chatmemory.errors import (
     MessageConflictError,
     VersionConflictError,
 )
+from chatmemory_layers.sql.columns import END_US
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
 from chatmemory_layers.sqlite.messages.message_forks import branches_holding, copy_held, point_of
-from chatmemory_layers.sqlite.messages.message_reads import newest_in_view
+from chatmemory_layers.sqlite.messages.message_reads import SELECT_MODEL_OLDER, messages_of
 from chatmemory_layers.sqlite.messages.message_writes import append, clear, clear_row, known_of
 
 DELETE_MESSAGE = """
@@ -96,7 +97,7 @@ def remove_newest(
         return Success(None)
     if (refusal := row.state.refuses_deletion_by(principal())) is not None:
         return Failure(refusal)
-    newest = last = newest_in_view(transaction.execute, row.key, row.summarized_place)
+    newest = last = _newest_in_view(transaction, row)
     removed: list[InView] = []
     restored: list[InView] = []
     freed = 0
@@ -107,11 +108,23 @@ def remove_newest(
         back, ids = uncover(transaction, row.key, last.id)
         restored += back
         freed += ids
-        newest = newest_in_view(transaction.execute, row.key, row.summarized_place) if back else None
+        newest = _newest_in_view(transaction, row) if back else None
     state = decide_removal(row.state, removed, restored, freed=freed, now=now, threshold=threshold)
     row.become(transaction, state)
     note(transaction, [state.made_by("removed")])
     return Success(last)
+
+
+def _newest_in_view(transaction: Transaction, row: ConversationRow) -> ChatMessage | None:
+    asked = {
+        "conversation_key": row.key,
+        "summarized_place": row.summarized_place,
+        "before_us": END_US,
+        "end": END_US,
+        "limit": 1,
+    }
+    newest = messages_of(transaction.execute(SELECT_MODEL_OLDER, asked).fetchall())
+    return newest[0] if newest else None
 
 
 def uncover(transaction: Transaction, key: int, summary_id: str) -> tuple[Sequence[InView], int]:
