@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeAlias, cast, final
 from urllib.parse import quote
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryFile, HistoryIssue
@@ -31,6 +31,7 @@ from chatmemory.pastchats.formats.shapes.sqlite_stores import (
 )
 from chatmemory_layers.files.folder_search import Found
 from chatmemory_layers.files.sqlite_tables import columns_of
+from chatmemory_layers.files.zip_archive import MemberReader
 
 MARK: Final = b"SQLite format 3\x00"
 # A Unicode error: an id, or a name in SQLite's complaint of a damaged file, is not UTF-8.
@@ -124,23 +125,8 @@ def holds(real_path: str, member: str) -> bool:
 
 
 @final
-@frozen
-class StoreReader:
+class StoreReader(MemberReader):
     """A ``TrackedReader`` of a conversation, without neighbouring files."""
-
-    file: HistoryFile
-    real_path: str
-    also: dict[str, tuple[int, int]] = field(init=False, factory=dict[str, tuple[int, int]])
-
-    @property
-    def path(self) -> str:
-        """The path of the store and the member."""
-        return self.file.source
-
-    @property
-    def name(self) -> str:
-        """The last part of the member's name."""
-        return self.file.member.rpartition("/")[2]
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the rows as JSON Lines, as they were when the conversation was found.

@@ -79,10 +79,9 @@ def _text(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-@final
 @frozen
-class ArchiveReader:
-    """A ``TrackedReader`` of a member; its neighbours are members of the same archive."""
+class MemberReader:
+    """What the readers of members have in common: of an archive at *real_path*, or of a store of conversations."""
 
     file: HistoryFile
     real_path: str
@@ -97,6 +96,11 @@ class ArchiveReader:
     def name(self) -> str:
         """The last part of the member's name."""
         return posixpath.basename(self.file.member)
+
+
+@final
+class ArchiveReader(MemberReader):
+    """A ``TrackedReader`` of a member; its neighbours are members of the same archive."""
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the member's bytes, without a byte order mark."""
