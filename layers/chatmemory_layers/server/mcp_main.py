@@ -8,8 +8,9 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast, final
 
@@ -66,11 +67,7 @@ def serve_stdio(
     """Read requests from standard input and answer on standard output, until the input ends or a signal comes."""
     _log_to_stderr()
     _miss(folders)
-    try:
-        anyio.run(_stdio, settings, folders)
-    except EffectFailed as failed:  # the services could not be built
-        return Failure(_service_error(failed))
-    return Success(None)
+    return _run(partial(_stdio, settings, folders))
 
 
 def serve_http(
@@ -86,11 +83,7 @@ def serve_http(
         return opened
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
-    try:
-        anyio.run(_http, settings, folders, opened.unwrap())
-    except EffectFailed as failed:  # the services could not be built
-        return Failure(_service_error(failed))
-    return Success(None)
+    return _run(partial(_http, settings, folders, opened.unwrap()))
 
 
 def mcp_stack(
@@ -107,8 +100,12 @@ def mcp_stack(
     return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | index
 
 
-def _service_error(failed: EffectFailed) -> GenericMemoryError | ConfigError:
-    return memory_error(cast("RepositoryError | ConfigError", failed.error))
+def _run(serve: Callable[[], Awaitable[None]]) -> Outcome[None, GenericMemoryError | ConfigError]:
+    try:
+        anyio.run(serve)
+    except EffectFailed as failed:  # the services could not be built
+        return Failure(memory_error(cast("RepositoryError | ConfigError", failed.error)))
+    return Success(None)
 
 
 def _miss(folders: Sequence[str]) -> None:
