@@ -30,37 +30,26 @@ WHERE conversation_id = ? AND message_count > 0
 """
 
 # Newest first so that LIMIT keeps the tail.  The last column is the position of the message in the view.
-SELECT_FULL_OLDER = """
+_FULL: Final = """
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq FROM chat_message
-WHERE conversation_key = :conversation_key AND seq < :end AND sent_at_us < :before_us
-ORDER BY seq DESC LIMIT :limit
-"""
-SELECT_FULL_NEWER = """
-SELECT id, role, content, sent_at_us, metadata, covered_by, seq FROM chat_message
-WHERE conversation_key = :conversation_key AND seq > :start AND sent_at_us < :before_us
-ORDER BY seq LIMIT :limit
+WHERE conversation_key = :conversation_key AND seq {side} AND sent_at_us < :before_us
+ORDER BY seq {order} LIMIT :limit
 """
 # The part that summaries have changed, by place, and the part after it, by seq: SQLite merges the two as it reads them.
-SELECT_MODEL_OLDER = """
+_MODEL: Final = """
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq, place AS position FROM chat_message
 WHERE conversation_key = :conversation_key AND place IS NOT NULL AND covered_by IS NULL
-    AND place < :end AND sent_at_us < :before_us
+    AND place {side} AND sent_at_us < :before_us
 UNION ALL
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq, seq FROM chat_message
 WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_place
-    AND seq < :end AND sent_at_us < :before_us
-ORDER BY position DESC LIMIT :limit
+    AND seq {side} AND sent_at_us < :before_us
+ORDER BY position {order} LIMIT :limit
 """
-SELECT_MODEL_NEWER = """
-SELECT id, role, content, sent_at_us, metadata, covered_by, seq, place AS position FROM chat_message
-WHERE conversation_key = :conversation_key AND place IS NOT NULL AND covered_by IS NULL
-    AND place > :start AND sent_at_us < :before_us
-UNION ALL
-SELECT id, role, content, sent_at_us, metadata, covered_by, seq, seq FROM chat_message
-WHERE conversation_key = :conversation_key AND place IS NULL AND seq > :summarized_place
-    AND seq > :start AND sent_at_us < :before_us
-ORDER BY position LIMIT :limit
-"""
+SELECT_FULL_OLDER = _FULL.format(side="< :end", order="DESC")
+SELECT_FULL_NEWER = _FULL.format(side="> :start", order="ASC")
+SELECT_MODEL_OLDER = _MODEL.format(side="< :end", order="DESC")
+SELECT_MODEL_NEWER = _MODEL.format(side="> :start", order="ASC")
 SELECT_OLDER: Final[dict[View, str]] = {"full": SELECT_FULL_OLDER, "model": SELECT_MODEL_OLDER}
 SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELECT_MODEL_NEWER}
 
