@@ -14,7 +14,6 @@ from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepo
 from chatmemory_layers.sqlite.memories.vector_search import (
     COMPARED,
     SETTLED_COUNT,
-    Space,
     VectorPartition,
     VectorSearch,
 )
@@ -83,11 +82,11 @@ async def test_those_of_removed_memories_are_let_go(tmp_path: Path) -> None:
         await fill(memories, vectors(50))
         await nearest(memories, vectors(1)[0])
         (partition,) = memories._vectors._partitions.values()
-        assert partition.count == 50
+        assert partition.index.count == 50
         for number in range(10):
             await memories.forget(Forgetting(MING, memory_id=f"{number}")).or_raise()
         await nearest(memories, vectors(1)[0])
-        assert partition.count == 40
+        assert partition.index.count == 40
 
 
 def rows_of(matrix: Matrix) -> list[tuple[int, bytes]]:
@@ -164,10 +163,10 @@ def spaces(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 def test_the_spaces_that_were_used_last_stay_in_memory(spaces: sqlite3.Connection) -> None:
     one = VectorSearch()
-    one._refreshed(spaces, Space(0, 21), DIM)
-    size = one._partitions[0].size_bytes
+    one._refreshed(spaces, 0, 21, DIM)
+    size = one._partitions[0].index.size_bytes
     search = VectorSearch(max_bytes=3 * size)
     for space in (0, 1, 2, 0, 3):
-        search._refreshed(spaces, Space(space, 21), DIM)
+        search._refreshed(spaces, space, 21, DIM)
     assert [*search._partitions] == [2, 0, 3]
-    assert search._refreshed(spaces, Space(1, 21), DIM).count == 20
+    assert search._refreshed(spaces, 1, 21, DIM).index.count == 20

@@ -29,7 +29,7 @@ from chatmemory_layers.sqlite.memories.memory_row import (
     tagged,
     true_at,
 )
-from chatmemory_layers.sqlite.memories.vector_search import Space, VectorSearch
+from chatmemory_layers.sqlite.memories.vector_search import VectorSearch
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
@@ -114,9 +114,14 @@ def candidates(connection: sqlite3.Connection, search: MemorySearch, vectors: Ve
     best = rows[: search.beside]
     similarity: dict[int, float] = {}
     if search.vector is not None and space_key is not None:
-        space_now = Space(space_key, next_seq)
         nearest, similarity = vectors.search(
-            connection, space_now, search.vector, parameters, limit=search.limit, also=found
+            connection,
+            space_key,
+            search.vector,
+            parameters,
+            next_seq=next_seq,
+            limit=search.limit,
+            also=found,
         )
         found |= {row[-1]: row for row in nearest}
         best += nearest[: search.beside]

@@ -19,9 +19,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from heapq import nlargest
-from typing import TYPE_CHECKING, Final, final
-
-from attrs import frozen
+from typing import Final, final
 
 from chatmemory.effect.lazy import np
 from chatmemory.embedding.embedder import Vector
@@ -35,9 +33,6 @@ from chatmemory_layers.embedding.code_index import (
 )
 from chatmemory_layers.sqlite.memories.code_blocks import count_room, read_once, stored_codes, stored_mean
 from chatmemory_layers.sqlite.memories.memory_row import Parameters, Row, passing
-
-if TYPE_CHECKING:
-    from chatmemory_layers.embedding.code_index import Integers, Words
 
 SELECT_NEW = """
 SELECT memory_key, vector FROM memory_embedding WHERE space_key = :space_key AND seq >= :next_seq ORDER BY seq
@@ -63,15 +58,6 @@ _GROWTH_OF_MEAN: Final = 2  # a mean of fewer is made anew when there are twice 
 
 
 @final
-@frozen
-class Space:
-    """The space of a query, at the snapshot that is read; *next_seq* is the number of its next vector."""
-
-    key: int
-    next_seq: int
-
-
-@final
 class VectorSearch:
     """Keeps the partitions that were used last, and searches in them."""
 
@@ -83,21 +69,23 @@ class VectorSearch:
     def search(
         self,
         connection: sqlite3.Connection,
-        space: Space,
+        space_key: int,
         vector: Vector,
         parameters: Parameters,
         *,
+        next_seq: int,
         limit: int,
         also: Collection[int],
     ) -> tuple[list[Row], dict[int, float]]:
         """Return the nearest *limit* memories, and the cosines of these, of *also* and of others, by key.
 
-        *parameters* fill in ``RECALLABLE``; the cosine of a memory without a vector of *space* is missing.
+        *parameters* fill in ``RECALLABLE``; *next_seq* is the number of the next vector of the space in this snapshot.  The
+        cosine of a memory without a vector of the space is missing.
         """
-        partition = self._refreshed(connection, space, vector.size)
+        partition = self._refreshed(connection, space_key, next_seq, vector.size)
 
         def compared(keys: Collection[int]) -> dict[int, float]:
-            return self.cosines(connection, space.key, vector, keys)
+            return self.cosines(connection, space_key, vector, keys)
 
         nearest: dict[int, Row] = {}
         cosines: dict[int, float] = {}
@@ -111,7 +99,7 @@ class VectorSearch:
             if len(nearest) >= limit:
                 break
         if gone:
-            partition.evict([*gone])
+            partition.index.evict([*gone])
         cosines |= compared([key for key in also if key not in cosines])
         return nlargest(limit, nearest.values(), key=lambda row: cosines[row[-1]]), cosines
 
@@ -128,24 +116,26 @@ class VectorSearch:
         found = connection.execute(SELECT_VECTORS, wanted).fetchall()
         return self._partitions[space_key].cosines(dict(found), vector)
 
-    def _refreshed(self, connection: sqlite3.Connection, space: Space, dim: int) -> VectorPartition:
-        """Return the partition of *space* with all vectors of the snapshot; drop other partitions when memory is short."""
-        partition = self._partitions.pop(space.key, None)
+    def _refreshed(
+        self, connection: sqlite3.Connection, space_key: int, next_seq: int, dim: int
+    ) -> VectorPartition:
+        """Return the partition of a space with all vectors of the snapshot; drop other partitions when memory is short."""
+        partition = self._partitions.pop(space_key, None)
         if partition is None or partition.is_outgrown:
-            partition = _stored_partition(connection, space.key, dim)
-        if partition.next_seq < space.next_seq:
-            new = {"space_key": space.key, "next_seq": partition.next_seq}
+            partition = _stored_partition(connection, space_key, dim)
+        if partition.next_seq < next_seq:
+            new = {"space_key": space_key, "next_seq": partition.next_seq}
             cursor = connection.execute(SELECT_NEW, new)
             while rows := cursor.fetchmany(READ_AT_ONCE):
                 partition.add(rows)
-            partition.next_seq = space.next_seq
-        self._partitions[space.key] = partition
+            partition.next_seq = next_seq
+        self._partitions[space_key] = partition
         while len(self._partitions) > 1 and self._size_bytes() > self._max_bytes:
             self._partitions.popitem(last=False)
         return partition
 
     def _size_bytes(self) -> int:
-        return sum(partition.size_bytes for partition in self._partitions.values())
+        return sum(partition.index.size_bytes for partition in self._partitions.values())
 
 
 def _stored_partition(connection: sqlite3.Connection, space_key: int, dim: int) -> VectorPartition:
@@ -154,10 +144,10 @@ def _stored_partition(connection: sqlite3.Connection, space_key: int, dim: int) 
     if mean is None:
         return VectorPartition(dim)
     partition = VectorPartition(dim, mean=np.frombuffer(mean, "<f4"))
-    partition.reserve(count_room(connection, space_key))
+    partition.index.reserve(count_room(connection, space_key))
     with read_once(connection):
         for keys, codes in stored_codes(connection, space_key):
-            partition.add_codes(keys, codes)
+            partition.index.append(keys, codes)
     partition.next_seq = coded_seq
     return partition
 
@@ -170,6 +160,7 @@ class VectorPartition:
 
     Attributes:
         next_seq: the number of the first vector that the partition has not read.
+        index: the codes, made with the partition's mean.
     """
 
     def __init__(self, dim: int, *, mean: Vector | None = None) -> None:
@@ -178,22 +169,12 @@ class VectorPartition:
         self._dim = dim
         self._codes = None if mean is None else VectorCodes(mean)
         self._mean_count = 0 if mean is None else SETTLED_COUNT
-        self._index = CodeIndex(words_of(dim))
-
-    @property
-    def count(self) -> int:
-        """The number of vectors that the partition holds."""
-        return self._index.count
-
-    @property
-    def size_bytes(self) -> int:
-        """The memory that the partition uses, in bytes."""
-        return self._index.size_bytes
+        self.index = CodeIndex(words_of(dim))
 
     @property
     def is_outgrown(self) -> bool:
         """Whether the mean comes from too few vectors, so that it should be computed again."""
-        return self._mean_count < SETTLED_COUNT and self.count >= _GROWTH_OF_MEAN * self._mean_count > 0
+        return self._mean_count < SETTLED_COUNT and self.index.count >= _GROWTH_OF_MEAN * self._mean_count > 0
 
     def add(self, rows: Sequence[tuple[int, bytes]]) -> None:
         """Add keys with their vectors, float32, little endian."""
@@ -201,26 +182,14 @@ class VectorPartition:
         if self._codes is None:
             self._codes = VectorCodes(vectors.mean(axis=0))
             self._mean_count = len(rows)
-        self._index.append([key for key, _ in rows], self._codes.encode(vectors))
-
-    def reserve(self, count: int) -> None:
-        """Reserve memory for *count* vectors, so that adding them moves nothing."""
-        self._index.reserve(count)
-
-    def add_codes(self, keys: Integers, codes: Words) -> None:
-        """Add keys with codes made with the partition's mean, shape ``(count, words)``."""
-        self._index.append(keys, codes)
-
-    def evict(self, keys: Sequence[int]) -> None:
-        """Remove the vectors of *keys* from memory."""
-        self._index.evict(keys)
+        self.index.append([key for key, _ in rows], self._codes.encode(vectors))
 
     def nearest_first(self, vector: Vector, *, portion: int) -> Iterator[list[int]]:
         """Yield all keys in portions: the keys of at least *portion* nearest vectors first, then ever larger portions."""
         if self._codes is None:
             return iter(())
-        distances = self._index.distances(self._codes.encode(vector[np.newaxis])[0])
-        return self._index.nearest_first(distances, portion=portion, has_ties=True)
+        distances = self.index.distances(self._codes.encode(vector[np.newaxis])[0])
+        return self.index.nearest_first(distances, portion=portion, has_ties=True)
 
     def cosines(self, blobs: Mapping[int, bytes], vector: Vector) -> dict[int, float]:
         """Return the cosine of *vector* and each stored vector, all of length 1, by key; 0 for a damaged one."""
