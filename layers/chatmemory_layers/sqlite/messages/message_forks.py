@@ -16,7 +16,7 @@ from chatmemory_layers.sql.columns import END_US
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
 from chatmemory_layers.sqlite.messages.conversation_row import ConversationRow, conversation_row
-from chatmemory_layers.sqlite.messages.message_past import Part, copy_part, part_at, size_of
+from chatmemory_layers.sqlite.messages.message_past import Part, copy_part, end_of, part_at
 
 NOTE_BRANCH = """
 INSERT INTO chat_branch (conversation_key, branch_key, seq, version)
@@ -100,7 +100,7 @@ def _point(transaction: Transaction, row: ConversationRow, at: str | int | None)
         if found is None:
             return None
         part = Part(row.key, *found)
-    return ForkPoint(part.seq, part.version, *size_of(transaction.execute, part))
+    return end_of(transaction.execute, part)
 
 
 def family_of(transaction: Transaction, key: int) -> dict[int, int]:
@@ -137,5 +137,4 @@ def branches_holding(transaction: Transaction, key: int) -> list[HoldingBranch]:
 def point_of(transaction: Transaction, held: HoldingBranch) -> ForkPoint:
     """Return the point up to which a branch holds the messages."""
     row = conversation_row(transaction, held.branch_id)
-    part = Part(row.key, held.seq, held.version)
-    return ForkPoint(held.seq, held.version, *size_of(transaction.execute, part))
+    return end_of(transaction.execute, Part(row.key, held.seq, held.version))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from chatmemory.conversation.forks import ForkPoint
 from chatmemory.conversation.messages import View
 from chatmemory_layers.sql.columns import to_us
 
@@ -165,10 +166,9 @@ def past_of(execute: Execute, key: int, as_of: int | datetime) -> PastVersion:
     return PastVersion(version, version >= kept_since_version)
 
 
-def size_of(execute: Execute, part: Part) -> tuple[int, int, int, int]:
-    """Return how many messages a part has, how many of them the model's view shows, their tokens, and the open ones."""
-    messages, in_view, tokens, open_count = execute(COUNT_PART, part.parameters()).fetchone()
-    return messages, in_view, tokens, open_count
+def end_of(execute: Execute, part: Part) -> ForkPoint:
+    """Return the point at the end of *part*, with the numbers of its messages."""
+    return ForkPoint(part.seq, part.version, *execute(COUNT_PART, part.parameters()).fetchone())
 
 
 def copy_part(execute: Execute, part: Part, *, summarized_place: int, copy_key: int) -> None:
