@@ -46,7 +46,11 @@ class LocalFiles(HistoryFiles):
         return Effect.sync(lambda: self._find(inputs, exclude))
 
     def find_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[FoundFiles]:
-        return Effect.sync(lambda: self._find_known(roots, exclude))
+        return Effect.sync(
+            lambda: self._collected(
+                self._known(roots, exclude), [folder for root in roots for folder in folders_of(root.folder)]
+            )
+        )
 
     def count_known(self, roots: Sequence[KnownRoot], *, exclude: Sequence[str] = ()) -> Effect[int]:
         return Effect.sync(
@@ -83,11 +87,6 @@ class LocalFiles(HistoryFiles):
         search = FolderSearch(self._exclusion(exclude))
         paths = [path if os.path.lexists(path) else os.path.expanduser(path) for path in inputs]
         return self._collected((found for path in paths for found in search.below(path)), paths)
-
-    def _find_known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> FoundFiles:
-        return self._collected(
-            self._known(roots, exclude), [folder for root in roots for folder in folders_of(root.folder)]
-        )
 
     def _known(self, roots: Sequence[KnownRoot], exclude: Sequence[str]) -> Iterator[Found]:
         is_left_out = self._exclusion(exclude)

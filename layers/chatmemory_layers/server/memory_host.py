@@ -46,7 +46,7 @@ from chatmemory_layers.stacks.ready_made import trail_from_settings
 if TYPE_CHECKING:
     from chatmemory.events.audit import AuditTrailTag
     from chatmemory.programs.commands.host import Serving
-    from chatmemory.settings.memory_settings import PostgresSettings, Settings
+    from chatmemory.settings.memory_settings import Settings
 
 A = TypeVar("A")
 
@@ -121,7 +121,9 @@ class MemoryHost(Host):
             if store.backend == "sqlite":
                 return store_checks(store.sqlite)
             if store.backend == "postgres":
-                return _findings_of_server(store.postgres)
+                from chatmemory_layers.postgres.engine.store_checks import store_checks as server_checks
+
+                return anyio.run(server_checks, store.postgres)
         except EffectFailed as failed:
             _fail(failed)
         return self.run(lambda: service_findings(place_of(settings), self.namespace()))
@@ -199,12 +201,6 @@ class MemoryHost(Host):
             return value_of(anyio.run(in_a_loop))
         except EffectFailed as failed:  # the stack could not be built
             _fail(failed)
-
-
-def _findings_of_server(settings: PostgresSettings) -> tuple[Finding, ...]:
-    from chatmemory_layers.postgres.engine import store_checks
-
-    return anyio.run(store_checks.store_checks, settings)
 
 
 def _fail(failed: Any) -> NoReturn:

@@ -5,7 +5,7 @@ The index need not exist when the program starts, see ``ReopenedIndex``.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from functools import partial, wraps
 from typing import Any, TypeVar, cast, final
 
@@ -77,17 +77,17 @@ class ReopenedIndex:
         finally:
             opened.users -= 1
             if self._is_over(opened):
-                await _close(opened)
+                await opened.runtime.__aexit__(None, None, None)
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close the file as soon as no effect uses it."""
         opened, self._opened = self._opened, None
         if opened is not None and self._is_over(opened):
-            await _close(opened)
+            await opened.runtime.__aexit__(None, None, None)
 
     async def _present(self) -> _Opened:
         if self._opened is None or not self._opened.is_there():
-            await self.close()
+            await self.aclose()
             self._opened = await self._open()
         return self._opened
 
@@ -109,18 +109,7 @@ class ReopenedIndexTag(Tag[ReopenedIndex]):
 
 def reopened_index(settings: PastChatsSettings, embedding: EmbeddingSettings) -> Layer[ReopenedIndexTag]:
     """Return the layer of the index that *settings* name, even if its file appears or is replaced later."""
-    return Layer.scoped(ReopenedIndexTag, partial(_open_reopened, settings, embedding))
-
-
-@asynccontextmanager
-async def _open_reopened(
-    settings: PastChatsSettings, embedding: EmbeddingSettings
-) -> AsyncGenerator[ReopenedIndex]:
-    index = ReopenedIndex(settings, embedding)
-    try:
-        yield index
-    finally:
-        await index.close()
+    return Layer.scoped(ReopenedIndexTag, lambda: aclosing(ReopenedIndex(settings, embedding)))
 
 
 def failure_of_opening(error: object, embedding: EmbeddingSettings) -> PastChatsError:
@@ -140,10 +129,6 @@ def _find_again(settings: PastChatsSettings) -> Callable[[], bool]:
         return find_again(store_path(settings))
     except OSError:  # opening the file reports it better
         return lambda: False
-
-
-async def _close(opened: _Opened) -> None:
-    await opened.runtime.__aexit__(None, None, None)
 
 
 @final
