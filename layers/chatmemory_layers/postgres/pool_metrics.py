@@ -38,7 +38,7 @@ class PoolMetrics:
     def __init__(self, meter: "Meter") -> None:
         self._wait_for_connection = meter.create_histogram("db.client.connection.wait_time", unit="s")
         self._group_size = meter.create_histogram("chatmemory.postgres.group.size", unit="{write}")
-        self._wait_in_line = meter.create_histogram("chatmemory.postgres.write.wait", unit="s")
+        self._wait_in_queue = meter.create_histogram("chatmemory.postgres.write.wait", unit="s")
         meter.create_observable_up_down_counter(
             "db.client.connection.count", [_observing(_by_state)], unit="{connection}"
         )
@@ -64,10 +64,10 @@ class PoolMetrics:
         """Record a wait of *seconds* for a connection of the pool called *name*."""
         self._wait_for_connection.record(seconds, {_POOL: name})
 
-    def waited_in_line(self, operation: str, waits: Iterable[float]) -> None:
+    def waited_in_queue(self, operation: str, waits: Iterable[float]) -> None:
         """Record the seconds for which each write of *operation* was queued."""
         for seconds in waits:
-            self._wait_in_line.record(seconds, {_OPERATION: operation})
+            self._wait_in_queue.record(seconds, {_OPERATION: operation})
 
     def committed(self, operation: str, writes: int) -> None:
         """Record a commit with the number of *writes* of *operation* that it has made durable."""

@@ -131,7 +131,7 @@ async def test_a_transaction_that_stays_open_is_named(place: str, monkeypatch: p
     monkeypatch.setattr("chatmemory_layers.postgres.engine.server_checks.MOST_OPEN_SECONDS", 0.0)
     async with (
         open_database(PostgresSettings(dsn=place)) as database,
-        database._lend(database._primary) as held,
+        database._acquired(database._primary) as held,
     ):
         await held.execute("BEGIN; SELECT pg_current_xact_id()")
         told = (await found(place))["S017"]

@@ -157,7 +157,7 @@ async def one_connection(dsn: str) -> AsyncGenerator[tuple[Database, StatementsO
     """A database with one connection, and what tells by their first words which statements a call takes."""
     async with open_database(PostgresSettings(dsn=dsn, pool_size=1)) as database:
         statements: list[str] = []
-        async with database._lend(database._primary) as connection:
+        async with database._acquired(database._primary) as connection:
             await connection.fetch(
                 "SELECT $1::bigint[]", [1]
             )  # asyncpg learns the type once on each connection

@@ -23,7 +23,7 @@ from chatmemory.input.first_answers import request_key, under
 from chatmemory.settings.memory_settings import PostgresSettings, PostgresSettingsTag
 from chatmemory_layers.forked import HOW_TO_START, PROCESS
 from chatmemory_layers.postgres.engine.connection import Connection, Pool, open_pool
-from chatmemory_layers.postgres.engine.groups import GroupedWork, Groups, Lines, OwnerFacts
+from chatmemory_layers.postgres.engine.groups import GroupedWork, Groups, OwnerFacts, OwnerQueues
 from chatmemory_layers.postgres.engine.migrations import (
     REFUSE_IF_UPGRADED,
     UPGRADE_SECONDS,
@@ -114,7 +114,7 @@ class Database:
         self.vector_indexes: VectorIndexes | None = None
         self._metrics = PoolMetrics.at_hand()
         self._is_caching = settings.statement_cache_size > 0
-        self._lines = Lines()
+        self._queues = OwnerQueues()
         self._kept = OwnerFacts()
         self._groups: dict[GroupedWork[Any, Any, Any], Groups] = {}
         self._writes: set[asyncio.Task[Any]] = set()
@@ -125,26 +125,20 @@ class Database:
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A, RepositoryError]:
         """Run *work* on the reader; if this is a replica, its data may be older than the last write."""
-        return Effect.from_outcome(
-            lambda: self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs))
-        )
+        return Effect.from_outcome(lambda: self._read(self._reader, "", operation, work, *args, **kwargs))
 
     def read_primary(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A, RepositoryError]:
         """Run *work* on the primary server, where every write goes."""
-        return Effect.from_outcome(
-            lambda: self._read(self._primary, operation, lambda lent: work(lent, *args, **kwargs))
-        )
+        return Effect.from_outcome(lambda: self._read(self._primary, "", operation, work, *args, **kwargs))
 
     def read_snapshot(
         self, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Effect[A, RepositoryError]:
         """Run *work* on the reader in a transaction of one snapshot, with plans made for its arguments."""
         begin = _BEGIN_SNAPSHOT.format(milliseconds=self._milliseconds)
-        return Effect.from_outcome(
-            lambda: self._read(self._reader, operation, lambda lent: work(lent, *args, **kwargs), begin=begin)
-        )
+        return Effect.from_outcome(lambda: self._read(self._reader, begin, operation, work, *args, **kwargs))
 
     def write(
         self, operation: str, owner: Owner, work: Work[P, A, E], *args: P.args, **kwargs: P.kwargs
@@ -171,19 +165,19 @@ class Database:
         # Queue before taking a connection: the many writers of one owner must not hold every connection.
         try:
             async with asyncio.timeout(self._seconds):
-                await self._lines.wait(owner)
+                await self._queues.wait(owner)
         except TimeoutError as error:
             return Failure(RepositoryError(operation, "busy", "many write to the same place", cause=error))
         if self._is_closed:  # while it waited
-            self._lines.leave(owner)
+            self._queues.leave(owner)
             return Failure(RepositoryError(operation, "closed"))
         transaction = asyncio.create_task(
-            self._transaction(operation, owner, lambda lent: work(lent, *args, **kwargs))
+            self._transaction(operation, owner, lambda connection: work(connection, *args, **kwargs))
         )
         self._writes.add(transaction)
         transaction.add_done_callback(self._writes.discard)
         # The transaction gives the turn back, not the caller: a cancelled caller leaves before its transaction has ended.
-        transaction.add_done_callback(lambda _: self._lines.leave(owner))
+        transaction.add_done_callback(lambda _: self._queues.leave(owner))
         return await asyncio.shield(transaction)
 
     def write_together(
@@ -208,7 +202,7 @@ class Database:
             groups = self._groups[work] = Groups(
                 work,
                 kept=self._kept,
-                lines=self._lines,
+                queues=self._queues,
                 together=None if self._locks_rows else self._together,
                 alone=self._transaction,
                 seconds=self._seconds,
@@ -226,7 +220,7 @@ class Database:
             EffectFailed: with a ``RepositoryError``, see ``migrate``.
             asyncpg.PostgresError: or another of ``DRIVER_ERRORS``; the server refuses, or does not answer.
         """
-        async with self._lend(self._primary) as connection:
+        async with self._acquired(self._primary) as connection:
             try:
                 async with asyncio.timeout(self._seconds):
                     limit = UPGRADE_SECONDS if await is_behind(connection) else self._seconds
@@ -241,7 +235,7 @@ class Database:
                 raise
         self.vector_indexes = VectorIndexes(self._dsn) if has_vectors else None
         if self._reader is not self._primary:
-            async with self._lend(self._reader) as connection:
+            async with self._acquired(self._reader) as connection:
                 await guard(connection, is_wanted=self._is_guarded)
         if self._metrics is not None:
             self._metrics.watch(self._reader, "reader")
@@ -274,19 +268,20 @@ class Database:
         return Failure(RepositoryError(operation, "closed")) if self._is_closed else None
 
     async def _read(
-        self, pool: Pool, operation: str, work: Callable[[Connection], Awaitable[A]], begin: str = ""
+        self, pool: Pool, begin: str, operation: str, work: Read[P, A], *args: P.args, **kwargs: P.kwargs
     ) -> Outcome[A, RepositoryError]:
+        """Run *work* after *begin*, which begins a transaction; without it and without row security it is one statement."""
         if (refusal := self._refusal(operation)) is not None:
             return refusal
         try:
-            async with self._lend(pool) as connection, asyncio.timeout(self._seconds):
+            async with self._acquired(pool) as connection, asyncio.timeout(self._seconds):
                 if self._is_guarded:
                     begin = (begin or _BEGIN_READ) + acting()
                 if not begin:
-                    return Success(await work(connection))
+                    return Success(await work(connection, *args, **kwargs))
                 try:
                     await connection.execute(begin)
-                    return Success(await work(connection))
+                    return Success(await work(connection, *args, **kwargs))
                 finally:
                     await _end_with(connection, "ROLLBACK")
         except DRIVER_ERRORS as error:
@@ -307,7 +302,7 @@ class Database:
         is_committing = is_over = False
         self._kept.drop(owner)
         try:
-            async with self._lend_to_write() as connection:
+            async with self._acquired_to_write() as connection:
                 try:
                     async with asyncio.timeout(self._seconds + _GRACE_SECONDS):
                         await connection.execute(self._begin(owner))
@@ -327,7 +322,7 @@ class Database:
         """Return *error*, or ``upgraded`` if a newer edition has migrated the store while it was open and so caused it."""
         if error.problem in _OF_A_NEWER_EDITION:
             with suppress(*DRIVER_ERRORS):
-                async with self._lend(self._primary) as connection, asyncio.timeout(self._seconds):
+                async with self._acquired(self._primary) as connection, asyncio.timeout(self._seconds):
                     if (newer := await newer_step(connection)) is not None:
                         return RepositoryError(error.operation, "upgraded", newer, cause=error.cause)
         return error
@@ -335,7 +330,7 @@ class Database:
     async def _together(self, work: Callable[[Connection], Awaitable[A]]) -> A:
         """Run the statements of a group, each as its own transaction unless they need a common one to stay in one session."""
         async with (
-            self._lend_to_write() as connection,
+            self._acquired_to_write() as connection,
             asyncio.timeout(self._seconds + _GRACE_SECONDS),
         ):
             if self._is_caching:
@@ -360,21 +355,21 @@ class Database:
         return begin + lock + owner.first
 
     @asynccontextmanager
-    async def _lend_to_write(self) -> AsyncGenerator[Connection]:
-        """Lend a connection for a write; fewer of these are lent at once than there are, so that reads find one."""
+    async def _acquired_to_write(self) -> AsyncGenerator[Connection]:
+        """Yield a connection for a write; fewer of these are in use at once than there are, so that reads find one."""
         try:
             async with asyncio.timeout(self._seconds):
                 await self._writers.acquire()
         except TimeoutError as error:
             raise asyncpg.TooManyConnectionsError(_ALL_IN_USE.format(self._primary.get_max_size())) from error
         try:
-            async with self._lend(self._primary) as connection:
+            async with self._acquired(self._primary) as connection:
                 yield connection
         finally:
             self._writers.release()
 
     @asynccontextmanager
-    async def _lend(self, pool: Pool) -> AsyncGenerator[Connection]:
+    async def _acquired(self, pool: Pool) -> AsyncGenerator[Connection]:
         since = self._loop.time()
         try:
             connection = await pool.acquire(timeout=self._seconds)
@@ -407,7 +402,7 @@ def _met_another(outcome: Outcome[object, object]) -> bool:
 async def _end_with(connection: Connection, statement: str) -> None:
     """End what a connection has begun with *statement*; drop the connection when that fails or is cancelled.
 
-    A caller may be cancelled a second time while it waits here.  The pool must not lend a connection that is still in the
+    A caller may be cancelled a second time while it waits here.  The pool must not hand out a connection that is still in the
     transaction, with an old snapshot and the principal of another caller.
     """
     is_over = False
@@ -427,7 +422,7 @@ class DatabaseTag(Tag[Database]):
 
 @asynccontextmanager
 async def open_database(settings: PostgresSettings) -> AsyncGenerator[Database]:
-    """Connect, migrate the store, lend the database, and close every connection at the end.
+    """Connect, migrate the store, yield the database, and close every connection at the end.
 
     Raises:
         EffectFailed: with the ``RepositoryError`` that says why the store cannot be opened.

@@ -5,7 +5,7 @@ write is delayed to wait for others.  If no group is being written, half of the 
 half is prepared while the server stores it.
 
 ``GroupedWork`` defines how writes of one kind are written, ``Job`` is a write that waits, ``OwnerFacts`` are facts about owners
-that spare a read, and ``Lines`` queues the writes by their owner.
+that spare a read, and ``OwnerQueues`` queues the writes by their owner.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ MOST_KEPT: Final = 4096
 _ATTEMPTS: Final = 2  # the second, when another program has written since the facts were kept
 
 Turn: TypeAlias = Callable[[], bool]
-"""``Lines`` calls it when a turn is free.  It returns whether the turn is taken; then ``leave`` must follow."""
+"""``OwnerQueues`` calls it when a turn is free.  It returns whether the turn is taken; then ``leave`` must follow."""
 
 
 Alone: TypeAlias = Callable[
@@ -132,7 +132,7 @@ class GroupedWork(Generic[Q, A, E]):
 
 
 @final
-class Lines:
+class OwnerQueues:
     """The queues of one event loop, one for each owner, so that each owner uses one connection at a time.
 
     A turn goes to a write that waits for it, or to the next group of writes.
@@ -194,20 +194,20 @@ class Groups:
         work: GroupedWork[Any, Any, Any],
         *,
         kept: OwnerFacts,
-        lines: Lines,
+        queues: OwnerQueues,
         together: Together | None,
         alone: Alone,
         seconds: float,
         metrics: PoolMetrics | None = None,
     ) -> None:
-        """Create the queue for the running event loop; *kept* and *lines* are shared with other kinds of writes.
+        """Create the queue for the running event loop; *kept* and *queues* are shared with other kinds of writes.
 
         *together* runs a group; None: only writes of one owner are written together.  A write waits for its turn for at most
         *seconds*.
         """
         self._work = work
         self._kept = kept
-        self._lines = lines
+        self._queues = queues
         self._group = None if together is None or work.in_group is None else (together, work.in_group)
         self._alone = alone
         self._seconds = seconds
@@ -234,7 +234,7 @@ class Groups:
             waiting.append(job)
         else:
             self._waiting[owner] = [job]
-            self._lines.enter(owner, lambda: self._take_turn(owner))
+            self._queues.enter(owner, lambda: self._take_turn(owner))
         return answer
 
     def close(self) -> None:
@@ -280,7 +280,7 @@ class Groups:
                     if self._metrics is not None:
                         now = self._loop.time()
                         waits = [now - job.since for each in jobs.values() for job in each]
-                        self._metrics.waited_in_line(self._work.operation, waits)
+                        self._metrics.waited_in_queue(self._work.operation, waits)
                     self._in_flight += 1
                     try:
                         await self._commit(jobs)
@@ -301,7 +301,7 @@ class Groups:
                 group[owner] = jobs
                 count += len(jobs)
             else:
-                self._lines.leave(owner)
+                self._queues.leave(owner)
         return group
 
     async def _commit(self, jobs: dict[Owner, list[Job]]) -> None:
@@ -319,7 +319,7 @@ class Groups:
                 for job in lost:
                     if not job.answer.done():
                         job.answer.set_exception(error)
-                self._lines.leave(owner)
+                self._queues.leave(owner)
             if not isinstance(error, Exception):
                 raise
             return
@@ -362,7 +362,7 @@ class Groups:
             self._kept.drop(owner)
             self._start(self._write_alone(owner, alone))
         else:
-            self._lines.leave(owner)
+            self._queues.leave(owner)
 
     async def _write_alone(self, owner: Owner, jobs: Sequence[Job]) -> None:
         """Write *jobs* one transaction after the other, and begin none when the time that a write may wait is over.
@@ -381,7 +381,7 @@ class Groups:
                     else:
                         await self._write_one(owner, job)
         finally:
-            self._lines.leave(owner)
+            self._queues.leave(owner)
 
     async def _write_one(self, owner: Owner, job: Job) -> None:
         async def write(connection: Connection) -> Outcome[Any, Any]:
