@@ -16,8 +16,7 @@ from chatmemory.pastchats.past_chats import Finding
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS
-from chatmemory_layers.postgres.engine.server_checks import INDEXES
-from chatmemory_layers.postgres.engine.store_checks import TABLES, store_checks
+from chatmemory_layers.postgres.engine.store_checks import INDEXES, TABLES, store_checks
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.empty_store import copied_store

@@ -1,7 +1,4 @@
-"""``SERVER_CHECKS``: the health checks of ``store_checks.py`` that concern the server, whatever it stores.
-
-The statements of all checks and the names of the indexes are here, too.
-"""
+"""``SERVER_CHECKS``: the health checks of ``store_checks.py`` that concern the server, whatever it stores."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final, TypeAlias
@@ -58,91 +55,7 @@ _HURTS: Final[Mapping[tuple[str, str], Seen]] = {
 }
 _ASKED: Final = [*(name for name, _ in _HURTS), "shared_buffers", "max_connections"]
 
-INDEXES: Final = [
-    "atomic_memory_attribute",
-    "atomic_memory_beside",
-    "atomic_memory_dedup",
-    "atomic_memory_key",
-    "atomic_memory_pkey",
-    "atomic_memory_recallable",
-    "atomic_memory_session",
-    "atomic_memory_short_term",
-    "atomic_memory_successor",
-    "atomic_memory_terms",
-    "atomic_memory_timeline",
-    "atomic_memory_user_key_memory_id_key",
-    "chat_message_by_id",
-    "chat_message_in_view",
-    "chat_message_pkey",
-    "chatmemory_migration_pkey",
-    "conversation_event_changes",
-    "conversation_event_named",
-    "conversation_event_pkey",
-    "conversation_owner",
-    "conversation_owner_recency",
-    "conversation_pkey",
-    "conversation_recency",
-    "conversation_tree_pkey",
-    "first_answer_expiry",
-    "first_answer_pkey",
-    "first_answer_words",
-    "history_work_due",
-    "history_work_pkey",
-    "item_event_changes",
-    "item_event_named",
-    "item_event_pkey",
-    "item_passage_pkey",
-    "item_version_ended",
-    "item_version_pkey",
-    "memory_embedding_pkey",
-    "memory_event_changes",
-    "memory_event_forgotten",
-    "memory_event_named",
-    "memory_event_pkey",
-    "memory_event_target",
-    "memory_space_model_dim_key",
-    "memory_space_pkey",
-    "memory_use_pkey",
-    "memory_user_pkey",
-    "memory_version_pkey",
-    "stored_item_expiry",
-    "stored_item_namespace",
-    "stored_item_pkey",
-    "summarization_metadata_by_message",
-    "summarization_metadata_pkey",
-    "summary_coverage_once",
-    "summary_coverage_pkey",
-]
-"""The indexes of the newest schema, without those of vectors and of row-level security, which not every store needs."""
-
 SELECT_SERVER: Final = "SELECT current_setting('server_version') AS version, current_database() AS name"
-SELECT_STEPS: Final = "SELECT to_regclass('chatmemory_migration') IS NOT NULL AS has_ledger"
-COUNT_STEPS: Final = "SELECT count(*) AS taken FROM chatmemory_migration"
-# From the statistics of the server, so that the check reads no table; a partitioned table has those of its partitions.
-SELECT_SIZES: Final = """
-SELECT name, coalesce(sum(n_live_tup), 0)::bigint AS living, coalesce(sum(n_dead_tup), 0)::bigint AS dead,
-    coalesce(sum(pg_table_size(relid)), 0)::bigint AS table_bytes,
-    coalesce(sum(pg_indexes_size(relid)), 0)::bigint AS index_bytes,
-    max(greatest(last_vacuum, last_autovacuum))::text AS vacuumed
-FROM unnest($1::text[]) AS name CROSS JOIN LATERAL (
-    SELECT to_regclass(name) AS relid UNION SELECT relid FROM pg_partition_tree(to_regclass(name))
-) AS part LEFT JOIN pg_stat_user_tables USING (relid)
-GROUP BY name
-ORDER BY sum(pg_total_relation_size(relid)) DESC NULLS LAST
-"""
-COUNT_WORK: Final = """
-SELECT count(*) AS waiting,
-    coalesce(extract(epoch FROM clock_timestamp()) - min(due_at_us) / 1000000.0, 0)::float AS seconds
-FROM history_work
-"""
-SELECT_MISSING: Final = """
-SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL
-"""
-SELECT_INVALID: Final = """
-SELECT indexrelid::regclass::text AS name FROM pg_index
-WHERE indrelid = ANY (ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name)) AND NOT indisvalid
-    AND NOT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid)
-"""
 SELECT_COUNTS_STATEMENTS: Final = "SELECT to_regclass('pg_stat_statements') IS NOT NULL AS is_counted"
 SELECT_SLOW: Final = """
 SELECT left(regexp_replace(query, '\\s+', ' ', 'g'), 80) AS query, calls, mean_exec_time::float AS ms

@@ -32,20 +32,7 @@ from chatmemory_layers.postgres.engine.distribution import distribution_of
 from chatmemory_layers.postgres.engine.migration_steps import MIGRATIONS
 from chatmemory_layers.postgres.engine.migrations import newer_step
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS, repository_error
-from chatmemory_layers.postgres.engine.server_checks import (
-    COUNT_STEPS,
-    COUNT_WORK,
-    INDEXES,
-    MB,
-    SELECT_INVALID,
-    SELECT_MISSING,
-    SELECT_SIZES,
-    SELECT_STEPS,
-    SERVER_CHECKS,
-    Check,
-    Seen,
-    connected,
-)
+from chatmemory_layers.postgres.engine.server_checks import MB, SERVER_CHECKS, Check, Seen, connected
 from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
 
 TABLES: Final = (*EVERYWHERE, *SPREAD_BY)
@@ -53,6 +40,91 @@ MOST_SHOWN: Final = 3
 MOST_DEAD: Final = 0.3
 """The share of dead rows to living rows above which vacuum is late; by default it runs at 0.2."""
 LEAST_DEAD: Final = 10_000
+
+INDEXES: Final = [
+    "atomic_memory_attribute",
+    "atomic_memory_beside",
+    "atomic_memory_dedup",
+    "atomic_memory_key",
+    "atomic_memory_pkey",
+    "atomic_memory_recallable",
+    "atomic_memory_session",
+    "atomic_memory_short_term",
+    "atomic_memory_successor",
+    "atomic_memory_terms",
+    "atomic_memory_timeline",
+    "atomic_memory_user_key_memory_id_key",
+    "chat_message_by_id",
+    "chat_message_in_view",
+    "chat_message_pkey",
+    "chatmemory_migration_pkey",
+    "conversation_event_changes",
+    "conversation_event_named",
+    "conversation_event_pkey",
+    "conversation_owner",
+    "conversation_owner_recency",
+    "conversation_pkey",
+    "conversation_recency",
+    "conversation_tree_pkey",
+    "first_answer_expiry",
+    "first_answer_pkey",
+    "first_answer_words",
+    "history_work_due",
+    "history_work_pkey",
+    "item_event_changes",
+    "item_event_named",
+    "item_event_pkey",
+    "item_passage_pkey",
+    "item_version_ended",
+    "item_version_pkey",
+    "memory_embedding_pkey",
+    "memory_event_changes",
+    "memory_event_forgotten",
+    "memory_event_named",
+    "memory_event_pkey",
+    "memory_event_target",
+    "memory_space_model_dim_key",
+    "memory_space_pkey",
+    "memory_use_pkey",
+    "memory_user_pkey",
+    "memory_version_pkey",
+    "stored_item_expiry",
+    "stored_item_namespace",
+    "stored_item_pkey",
+    "summarization_metadata_by_message",
+    "summarization_metadata_pkey",
+    "summary_coverage_once",
+    "summary_coverage_pkey",
+]
+"""The indexes of the newest schema, without those of vectors and of row-level security, which not every store needs."""
+
+SELECT_STEPS: Final = "SELECT to_regclass('chatmemory_migration') IS NOT NULL AS has_ledger"
+COUNT_STEPS: Final = "SELECT count(*) AS taken FROM chatmemory_migration"
+# From the statistics of the server, so that the check reads no table; a partitioned table has those of its partitions.
+SELECT_SIZES: Final = """
+SELECT name, coalesce(sum(n_live_tup), 0)::bigint AS living, coalesce(sum(n_dead_tup), 0)::bigint AS dead,
+    coalesce(sum(pg_table_size(relid)), 0)::bigint AS table_bytes,
+    coalesce(sum(pg_indexes_size(relid)), 0)::bigint AS index_bytes,
+    max(greatest(last_vacuum, last_autovacuum))::text AS vacuumed
+FROM unnest($1::text[]) AS name CROSS JOIN LATERAL (
+    SELECT to_regclass(name) AS relid UNION SELECT relid FROM pg_partition_tree(to_regclass(name))
+) AS part LEFT JOIN pg_stat_user_tables USING (relid)
+GROUP BY name
+ORDER BY sum(pg_total_relation_size(relid)) DESC NULLS LAST
+"""
+COUNT_WORK: Final = """
+SELECT count(*) AS waiting,
+    coalesce(extract(epoch FROM clock_timestamp()) - min(due_at_us) / 1000000.0, 0)::float AS seconds
+FROM history_work
+"""
+SELECT_MISSING: Final = """
+SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NULL
+"""
+SELECT_INVALID: Final = """
+SELECT indexrelid::regclass::text AS name FROM pg_index
+WHERE indrelid = ANY (ARRAY(SELECT to_regclass(name) FROM unnest($1::text[]) AS name)) AND NOT indisvalid
+    AND NOT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid)
+"""
 
 
 async def store_checks(settings: PostgresSettings) -> tuple[Finding, ...]:
