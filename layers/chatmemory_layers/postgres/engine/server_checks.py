@@ -7,6 +7,7 @@ from chatmemory.pastchats.past_chats import Severity
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.connection import Connection, connect
 from chatmemory_layers.postgres.engine.postgres_problem import DRIVER_ERRORS
+from chatmemory_layers.postgres.engine.vector_index import is_supported
 
 MB: Final = 1_000_000
 SLOW_MS: Final = 100.0
@@ -15,7 +16,6 @@ MOST_LAG_SECONDS: Final = 10.0
 MOST_BEHIND: Final = 64 * MB
 MOST_OPEN_SECONDS: Final = 900.0
 LEAST_BUFFERS: Final = 128 * 2**20  # the default of PostgreSQL, for a server that does little
-LEAST_VECTOR_VERSION: Final = (0, 8)
 
 _LATE: Final = "reads there miss what was just written: look at its disk, its network and its long queries"
 
@@ -206,7 +206,7 @@ async def _vector(connection: Connection, settings: PostgresSettings) -> AsyncIt
             "there is no pgvector: memories are found by their words alone",
             "install it, CREATE EXTENSION vector",
         )
-    elif tuple(map(int, rows[0]["version"].split(".")[:2])) < LEAST_VECTOR_VERSION:
+    elif not is_supported(rows[0]["version"]):
         yield (
             "warning",
             f"pgvector {rows[0]['version']} is not used: 0.8 is needed",

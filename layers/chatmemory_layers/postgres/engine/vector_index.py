@@ -78,13 +78,18 @@ async def find_vectors(connection: Connection) -> bool:
             # Not offered, not permitted, read-only, or created just now by another process.
             refusal = str(error)
         rows = await connection.fetch(SELECT_VERSION)
-    if rows and tuple(map(int, rows[0]["extversion"].split(".")[:2])) >= _LEAST_VERSION:
+    if rows and is_supported(rows[0]["extversion"]):
         await _settle_column(connection)
         return True
     if rows:
         refusal = f"version {rows[0]['extversion']} is older than {'.'.join(map(str, _LEAST_VERSION))}"
     log.warning("no vectors are compared, memories are found by their words: pgvector: %s", refusal)
     return False
+
+
+def is_supported(version: str) -> bool:
+    """Return whether this *version* of pgvector can be used."""
+    return tuple(map(int, version.split(".")[:2])) >= _LEAST_VERSION
 
 
 async def _settle_column(connection: Connection) -> None:
