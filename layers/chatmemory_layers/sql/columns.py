@@ -11,7 +11,7 @@ MICROSECOND: Final = timedelta(microseconds=1)
 US_PER_SECOND: Final = 1_000_000
 BEGINNING_US: Final = -(2**63)
 END_US: Final = 2**63 - 1
-"""Later than every instant."""
+"""Later than every instant, and behind every place."""
 
 
 def to_us(instant: datetime) -> int:

@@ -17,7 +17,7 @@ from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.memories import memory_reads, memory_store
 from chatmemory_layers.sqlite.memories.memory_search import candidates
 from chatmemory_layers.sqlite.memories.vector_search import VectorSearch
-from chatmemory_layers.sqlite.messages import conversation_lists, message_reads, message_writes
+from chatmemory_layers.sqlite.messages import message_reads, message_writes
 
 MING: Final = Namespace("小明")
 STEPS_AT_ONCE: Final = 50
@@ -82,14 +82,14 @@ def searched(*terms: str, text: str = "nowhere") -> Callable[[sqlite3.Connection
 
 
 def listed(**asked: Any) -> Callable[[sqlite3.Connection], Any]:
-    return lambda store: conversation_lists.conversations(store, ConversationListing(20, **asked))
+    return lambda store: message_reads.conversations(store, ConversationListing(20, **asked))
 
 
 def listed_as_somebody(**asked: Any) -> Callable[[sqlite3.Connection], Any]:
     def work(store: sqlite3.Connection) -> Any:
         grants = (Granted(Namespace("u1")), Granted(Namespace("u2")))
         with acting_as(Principal(name="u1", namespace=Namespace("u1"), granted=grants)):
-            found = conversation_lists.conversations(store, ConversationListing(20, **asked))
+            found = message_reads.conversations(store, ConversationListing(20, **asked))
         assert len(found) == 20
         return found
 

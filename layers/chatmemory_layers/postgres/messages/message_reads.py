@@ -22,7 +22,7 @@ from chatmemory_layers.postgres.messages.message_past import (
     newer,
     older,
 )
-from chatmemory_layers.sql.columns import from_us, to_us
+from chatmemory_layers.sql.columns import END_US, from_us, to_us
 from chatmemory_layers.sql.granted import granted_as_json, may_read, parents_of, with_seen_parents
 from chatmemory_layers.sql.rows import (
     CONVERSATION,
@@ -151,19 +151,17 @@ SELECT summarization.*, owner_user, owner_app FROM chain CROSS JOIN LATERAL (
 ORDER BY height
 """
 
-_END: Final = 2**63 - 1  # after every place and every instant
-
 
 async def page(connection: Connection, query: PageQuery) -> MessagePage | None:
     """Return the messages that *query* asks for, oldest first; None when the conversation is empty."""
-    before_us = _END if query.before is None else to_us(query.before)
+    before_us = END_US if query.before is None else to_us(query.before)
     select_older, select_newer = SELECT_OLDER[query.view], SELECT_NEWER[query.view]
     past: tuple[int | None, ...] = ()
     if query.as_of is not None:
         select_older, select_newer = SELECT_PAST_OLDER[query.view], SELECT_PAST_NEWER[query.view]
         past = (query.as_of, None) if isinstance(query.as_of, int) else (None, to_us(query.as_of))
     if query.newer_than is None:
-        end = _END if query.older_than is None else query.older_than
+        end = END_US if query.older_than is None else query.older_than
         # One more row shows whether there are older ones.
         limit = None if query.limit is None else query.limit + 1
         rows = await connection.fetch(select_older, query.conversation_id, end, before_us, limit, *past)
@@ -222,7 +220,9 @@ async def owner(connection: Connection, conversation_id: str) -> Namespace | Non
 
 async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
     """Return at most ``listing.limit`` conversations; the collation of the column compares ids by code point."""
-    after_us, after_id = (_END, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
+    after_us, after_id = (
+        (END_US, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
+    )
     asked = (listing.prefix, after_id, listing.limit)
     in_order = (after_us,) if listing.order == "recent" else ()
     if (granted := granted_as_json(principal())) is None:

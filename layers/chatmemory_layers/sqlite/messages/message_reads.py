@@ -1,21 +1,35 @@
-"""Reads conversations.  Each function runs on one snapshot and fetches all that it needs."""
+"""The reads of conversations.  Each function runs on one snapshot and fetches all that it needs.
 
+The conversations that changed last are read in the order of ``recency``, see ``message_tables.py``: the cost of a page
+grows with the page, not with the store.
+"""
+
+import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import NO_PRINCIPAL, principal
-from chatmemory.conversation.message_repository import PageQuery
+from chatmemory.conversation.message_repository import ConversationListing, PageQuery
 from chatmemory.conversation.messages import (
     ChatMessage,
+    Conversation,
+    ConversationOrder,
     MessagePage,
     SummarizationMetadata,
     View,
 )
 from chatmemory.input.json_value import from_json
-from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us
-from chatmemory_layers.sql.rows import SUMMARIZATION, summarization_of
+from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, to_us
+from chatmemory_layers.sql.granted import parents_of, readable_grants, with_seen_parents
+from chatmemory_layers.sql.rows import (
+    CONVERSATION,
+    SUMMARIZATION,
+    conversation_of,
+    owner_of,
+    summarization_of,
+)
 from chatmemory_layers.sqlite.messages.message_past import (
     SELECT_PAST_NEWER,
     SELECT_PAST_OLDER,
@@ -24,12 +38,14 @@ from chatmemory_layers.sqlite.messages.message_past import (
     past_of,
 )
 
+# ruff: noqa: S608  columns and conditions of this module are put into statements, never values
+
 SELECT_VERSION = """
 SELECT conversation_key, summarized_place, version, owner_user, owner_app FROM chat_conversation
 WHERE conversation_id = ? AND message_count > 0
 """
 
-# Newest first so that LIMIT keeps the tail.  The last column is the position of the message in the view.
+# Before a cursor newest first, so that LIMIT keeps the tail.  The last column is the position of the message in the view.
 _FULL: Final = """
 SELECT id, role, content, sent_at_us, metadata, covered_by, seq FROM chat_message
 WHERE conversation_key = :conversation_key AND seq {side} AND sent_at_us < :before_us
@@ -53,10 +69,62 @@ SELECT_MODEL_NEWER = _MODEL.format(side="> :start", order="ASC")
 SELECT_OLDER: Final[dict[View, str]] = {"full": SELECT_FULL_OLDER, "model": SELECT_MODEL_OLDER}
 SELECT_NEWER: Final[dict[View, str]] = {"full": SELECT_FULL_NEWER, "model": SELECT_MODEL_NEWER}
 
+_RECENT: Final = """
+    recency BETWEEN 0 AND :after_us >> 20 AND (updated_at_us, conversation_id) < (:after_us, :after_id)
+"""
+_MOST_RECENT_FIRST: Final = "recency DESC, updated_at_us DESC, conversation_id DESC"
+
+SELECT_CONVERSATION = f"""
+SELECT {CONVERSATION} FROM chat_conversation WHERE conversation_id = :conversation_id AND message_count > 0
+"""
+# Ids with the same prefix are adjacent: starting at the prefix, those that have it come first.
+SELECT_CONVERSATIONS_BY_ID = f"""
+SELECT * FROM (
+    SELECT {CONVERSATION} FROM chat_conversation
+    WHERE conversation_id >= max(:prefix, :after_id) AND conversation_id <> :after_id AND message_count > 0
+    ORDER BY conversation_id LIMIT :limit
+) AS from_prefix
+WHERE substr(conversation_id, 1, length(:prefix)) = :prefix
+ORDER BY conversation_id
+"""
+SELECT_RECENT_CONVERSATIONS = f"""
+SELECT {CONVERSATION} FROM chat_conversation WHERE {_RECENT} ORDER BY {_MOST_RECENT_FIRST} LIMIT :limit
+"""
+# Usually few ids have the prefix: all of them are read, by the index of ids (+).  FF: after every byte that can follow in UTF-8.
+SELECT_RECENT_OF_PREFIX = f"""
+SELECT {CONVERSATION} FROM chat_conversation
+WHERE conversation_id >= :prefix AND conversation_id < :prefix || CAST(x'FF' AS TEXT)
+    AND +updated_at_us <= :after_us AND (updated_at_us, conversation_id) < (:after_us, :after_id) AND message_count > 0
+ORDER BY updated_at_us DESC, conversation_id DESC LIMIT :limit
+"""
+# The conversations that one grant shows.
+_GRANTED: Final = """
+    owner_user = :user AND (:app = '' OR owner_app IN ('', :app))
+    AND substr(conversation_id, 1, length(:granted)) = :granted
+    AND substr(conversation_id, 1, length(:prefix)) = :prefix AND message_count > 0
+"""
+SELECT_GRANTED_BY_ID = f"""
+SELECT {CONVERSATION} FROM chat_conversation
+WHERE {_GRANTED} AND conversation_id >= max(:prefix, :granted, :after_id) AND conversation_id <> :after_id
+ORDER BY conversation_id LIMIT :limit
+"""
+SELECT_GRANTED_RECENT = f"""
+SELECT {CONVERSATION} FROM chat_conversation
+WHERE {_GRANTED} AND {_RECENT} ORDER BY {_MOST_RECENT_FIRST} LIMIT :limit
+"""
+SELECT_GRANTED: Final[dict[ConversationOrder, str]] = {
+    "id": SELECT_GRANTED_BY_ID,
+    "recent": SELECT_GRANTED_RECENT,
+}
+SELECT_OWNERS = """
+SELECT conversation_id, owner_user, owner_app FROM chat_conversation
+WHERE conversation_id IN (SELECT value FROM json_each(?))
+"""
+
 SELECT_SUMMARIZATION = f"""
 SELECT {SUMMARIZATION} FROM summarization_metadata
 WHERE conversation_key = :conversation_key AND summary_message_id = :message_id
-"""  # noqa: S608  made of a constant
+"""
 SELECT_COVERED_IDS = """
 SELECT message_id FROM summary_coverage
 WHERE conversation_key = :conversation_key AND metadata_id = :metadata_id
@@ -69,7 +137,6 @@ FROM summary_coverage JOIN summarization_metadata
 WHERE summary_coverage.conversation_key = :conversation_key AND message_id = :message_id
 """
 
-_END: Final = 2**63 - 1  # after every place and every instant
 Rows: TypeAlias = Callable[[int, int], list[tuple[Any, ...]]]
 """Reads rows from a cursor on; the arguments are the cursor and the largest number of rows."""
 
@@ -80,7 +147,7 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
     if known is None or not _is_shown(query.conversation_id, known):
         return None
     key, summarized_place, version, *_ = known
-    before_us = _END if query.before is None else to_us(query.before)
+    before_us = END_US if query.before is None else to_us(query.before)
     bounds = {"conversation_key": key, "summarized_place": summarized_place, "before_us": before_us}
     # Before the first summary the two views are the same, and the statement of the full one is quicker.
     view: View = query.view if summarized_place else "full"
@@ -103,15 +170,15 @@ def page(connection: sqlite3.Connection, query: PageQuery) -> MessagePage | None
 def _page(query: PageQuery, older: Rows, newer: Rows, at: PastVersion) -> MessagePage:
     """Return the page; *older* reads rows before a cursor, the newest first, *newer* rows after one, the oldest first."""
     if query.newer_than is not None:
-        rows = newer(query.newer_than, _END if query.limit is None else query.limit)
+        rows = newer(query.newer_than, END_US if query.limit is None else query.limit)
         before = older(query.newer_than + 1, 1)
         newest = rows[-1][-1] if rows else before[0][-1] if before else 0
         cursor = before[0][-1] + 1 if before else None
         return MessagePage(messages_of(rows), at.version, cursor, newest, is_whole=at.is_whole)
     # One row more than asked for shows whether there are older ones.
     rows = older(
-        _END if query.older_than is None else query.older_than,
-        _END if query.limit is None else query.limit + 1,
+        END_US if query.older_than is None else query.older_than,
+        END_US if query.limit is None else query.limit + 1,
     )
     has_older = query.limit is not None and len(rows) > query.limit
     newest, oldest = (rows[0][-1], rows[-1][-1]) if rows else (0, 0)
@@ -146,6 +213,71 @@ def messages_of(rows: Sequence[tuple[Any, ...]]) -> tuple[ChatMessage, ...]:
         for id_, role, content, sent_at_us, metadata, covered_by, seq, *_ in rows
     ]
     return tuple(messages)
+
+
+def conversation(connection: sqlite3.Connection, conversation_id: str) -> Conversation | None:
+    """Return the counts, version and times of a conversation; None when it is empty."""
+    row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
+    if row is None or not _is_shown(conversation_id, row):
+        return None
+    return _with_seen_parents(connection, [conversation_of(row)])[0]
+
+
+def owner(connection: sqlite3.Connection, conversation_id: str) -> Namespace | None:
+    """Return the owner of a conversation; None when it is empty."""
+    row = connection.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()
+    return None if row is None or not _is_shown(conversation_id, row) else owner_of(row)
+
+
+def conversations(
+    connection: sqlite3.Connection, listing: ConversationListing, /
+) -> tuple[Conversation, ...]:
+    """Return at most ``listing.limit`` conversations; SQLite compares ids as UTF-8, which is the order of code points."""
+    after_us, after_id = (
+        (END_US, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
+    )
+    asked: dict[str, object] = {
+        "prefix": listing.prefix,
+        "after_us": after_us,
+        "after_id": after_id,
+        "limit": listing.limit,
+    }
+    grants = readable_grants(principal())
+    if grants is None:
+        rows = connection.execute(_statement(listing), asked).fetchall()
+        return _with_seen_parents(connection, list(map(conversation_of, rows)))
+    # A page for each grant; a conversation that is granted twice appears once.
+    statement = SELECT_GRANTED[listing.order]
+    found = {
+        row[0]: conversation_of(row)
+        for one in grants
+        for row in connection.execute(
+            statement,
+            {**asked, "user": one.owner.user, "app": one.owner.app, "granted": one.prefix},
+        )
+    }
+    return _with_seen_parents(connection, _in_order(found.values(), listing.order)[: listing.limit])
+
+
+def _statement(listing: ConversationListing) -> str:
+    if listing.order == "id":
+        return SELECT_CONVERSATIONS_BY_ID
+    return SELECT_RECENT_OF_PREFIX if listing.prefix else SELECT_RECENT_CONVERSATIONS
+
+
+def _in_order(found: Iterable[Conversation], order: ConversationOrder) -> list[Conversation]:
+    if order == "id":
+        return sorted(found, key=lambda one: one.conversation_id)
+    return sorted(found, key=lambda one: (one.updated_at, one.conversation_id), reverse=True)
+
+
+def _with_seen_parents(
+    connection: sqlite3.Connection, conversations: Sequence[Conversation]
+) -> tuple[Conversation, ...]:
+    """Remove from each branch the id of a parent that the current principal may not see."""
+    parents = parents_of(conversations)
+    owners = connection.execute(SELECT_OWNERS, (json.dumps(parents),)).fetchall() if parents else ()
+    return with_seen_parents(conversations, owners)
 
 
 def summarization(

@@ -1,7 +1,7 @@
 """``SqliteMessageRepository``: ``MessageRepository`` in one file.
 
-Its methods are implemented in ``message_writes.py``, ``message_forks.py``, ``message_summaries.py``, ``message_removal.py``,
-``message_reads.py`` and ``history_work.py``; ``Database`` runs them.
+Its methods are implemented in ``message_writes.py``, ``message_forks.py``, ``message_removal.py``, ``message_reads.py`` and
+``history_work.py``; ``Database`` runs them.
 """
 
 from datetime import datetime
@@ -48,12 +48,10 @@ from chatmemory_layers.sqlite.engine.jobs import Database
 from chatmemory_layers.sqlite.events.event_log import SqliteEventLog
 from chatmemory_layers.sqlite.first_answers import SqliteFirstAnswers
 from chatmemory_layers.sqlite.messages import (
-    conversation_lists,
     history_work,
     message_forks,
     message_reads,
     message_removal,
-    message_summaries,
     message_writes,
 )
 
@@ -117,20 +115,18 @@ class SqliteMessageRepository(MessageRepository):
         )
 
     def conversation(self, conversation_id: str) -> Effect[Conversation | None, RepositoryError]:
-        return self.database.read("read conversation", conversation_lists.conversation, conversation_id)
+        return self.database.read("read conversation", message_reads.conversation, conversation_id)
 
     def owner(self, conversation_id: str) -> Effect[Namespace | None, RepositoryError]:
-        return self.database.read(
-            "read the owner of a conversation", conversation_lists.owner, conversation_id
-        )
+        return self.database.read("read the owner of a conversation", message_reads.owner, conversation_id)
 
     def conversations(
         self, listing: ConversationListing, /
     ) -> Effect[tuple[Conversation, ...], RepositoryError]:
-        return self.database.read("list conversations", conversation_lists.conversations, listing)
+        return self.database.read("list conversations", message_reads.conversations, listing)
 
     def summarize(self, summary: Summary) -> Effect[Conversation, VersionConflictError | RepositoryError]:
-        return self.database.write("summarize", message_summaries.summarize, summary)
+        return self.database.write("summarize", message_writes.summarize, summary)
 
     def summarization(
         self, conversation_id: str, summary_message_id: str
