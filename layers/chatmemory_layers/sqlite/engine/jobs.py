@@ -65,7 +65,7 @@ class EditionWatch:
         """Expect that the file of *connection* has gone through ``MIGRATIONS``, and no others."""
         (self.seen,) = connection.execute(SCHEMA_VERSION).fetchone()
 
-    def look(self, connection: sqlite3.Connection) -> None:
+    def check(self, connection: sqlite3.Connection) -> None:
         """Check the file if one of its tables has changed; within a transaction, the schema cannot change again.
 
         Raises:
@@ -337,7 +337,7 @@ def read_group(connection: sqlite3.Connection, group: Sequence[Job], edition: Ed
             _roll_back(connection)  # a transaction that an earlier lack of memory has left open
         connection.execute("BEGIN")
         try:
-            edition.look(connection)
+            edition.check(connection)
             return [Success(work(connection, *given, **named)) for _, work, given, named, _ in group]
         finally:
             connection.execute("COMMIT")
@@ -417,7 +417,7 @@ def commit_group(
         connection.execute("BEGIN IMMEDIATE")
         (data_version,) = connection.execute("PRAGMA data_version").fetchone()
         if data_version != kept.data_version:
-            edition.look(connection)
+            edition.check(connection)
         if data_version != kept.data_version or len(held) > MOST_KEPT:
             held = {}
     except DRIVER_ERRORS as error:

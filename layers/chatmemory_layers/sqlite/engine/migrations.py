@@ -209,9 +209,9 @@ def record(connection: sqlite3.Connection, step: Migration) -> None:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """Commit all that is done inside, or nothing of it; first wait for other writers."""
-    connection.execute("BEGIN IMMEDIATE")
+def transaction(connection: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Generator[None]:
+    """Commit all that is done inside, or nothing of it; ``BEGIN IMMEDIATE`` first waits for other writers."""
+    connection.execute(begin)
     try:
         yield
         connection.execute("COMMIT")

@@ -2,7 +2,7 @@
 
 The triggers of ``memory_tables.py`` delete the rows that belong to a memory.  The bytes of a removed memory must not stay
 in the file.  ``secure_delete`` overwrites them in the pages.  ``merge_words`` removes them from the index of words, which
-until then only marks them as deleted.  ``Database.empty_log`` empties the log after the commit.  The user's name stays in
+until then only marks them as deleted.  ``Database.erase`` empties the log after the commit.  The user's name stays in
 ``memory_user``, whose numbers must not be used again: other processes identify vectors by them.
 """
 

@@ -17,6 +17,7 @@ from typing import Final
 from chatmemory.embedding.embedder import Vector
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
+from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.prompts.prompt_row import ALIASES, NO_ALIASES, instant_text, plain
 from chatmemory_layers.sqlite.prompts.prompt_vector_rows import NO_MODEL, vector_rows
 
@@ -151,15 +152,9 @@ def stage(
 ) -> None:
     """Stage *turns*, with *vectors* by the hashes of their texts."""
     rows = zip(vectors, vector_rows(list(vectors.values())), strict=True)
-    connection.execute("BEGIN")
-    try:
+    with transaction(connection, "BEGIN"):
         connection.executemany(STAGE, [_row_of(turn, model) for turn in turns])
         connection.executemany(STAGE_VECTOR, [(text_hash, model, *row) for text_hash, row in rows])
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def discard(connection: sqlite3.Connection) -> None:
