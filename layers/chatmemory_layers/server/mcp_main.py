@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast, final
+from typing import TYPE_CHECKING, Final, cast
 
 import anyio
 from mcp.server.stdio import stdio_server
@@ -122,7 +122,7 @@ async def _stdio(settings: Settings, folders: Sequence[str]) -> None:
         with anyio.CancelScope() as serving:
             _end_at_a_signal(serving)
             # The transport needs nothing from it except lines.
-            lines = cast("anyio.AsyncFile[str]", StdinLines(_private_stdin()))
+            lines = cast("anyio.AsyncFile[str]", stdin_lines(_private_stdin()))
             try:
                 async with stdio_server(stdin=lines) as (incoming, outgoing):
                     await server.run(incoming, outgoing, server.create_initialization_options())
@@ -180,41 +180,35 @@ def _whole(escaped: re.Match[str]) -> str:
     return r"\ufffd" if escaped["half"] else escaped[0]
 
 
-@final
-class StdinLines:
-    """An asynchronous iterator over the lines of JSON of a file *descriptor*, once and in one event loop.
+async def stdin_lines(descriptor: int) -> AsyncIterator[str]:
+    """Yield each line of JSON of a file *descriptor* as it arrives; the last one may lack a line end.
 
     What no store can keep becomes U+FFFD: bytes that are not UTF-8, and half a pair of surrogates, which is left of a
     character that a client has cut.  The transport would give a line with such a half no answer.
 
     A thread that waits in ``readline`` keeps a program from ending, and its lock the interpreter; so it waits in ``os.read``.
     """
+    loop = asyncio.get_running_loop()
+    lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
+    threading.Thread(target=_read, args=(descriptor, loop, lines), name="stdin", daemon=True).start()
+    while (line := await lines.get()) is not None:
+        yield _ESCAPED.sub(_whole, line.decode("utf-8", "replace"))
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
 
-    async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield each line as it arrives; the last one may lack a line end."""
-        loop = asyncio.get_running_loop()
-        lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
-        threading.Thread(target=self._read, args=(loop, lines), name="stdin", daemon=True).start()
-        while (line := await lines.get()) is not None:
-            yield _ESCAPED.sub(_whole, line.decode("utf-8", "replace"))
+def _read(descriptor: int, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[bytes | None]") -> None:
+    def give(line: bytes | None) -> None:
+        asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
 
-    def _read(self, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[bytes | None]") -> None:
-        def give(line: bytes | None) -> None:
-            asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
-
-        rest = bytearray()
-        try:
-            while block := os.read(self._descriptor, BLOCK_BYTES):
-                *whole, last = block.split(b"\n")
-                for line in whole:
-                    give(bytes(rest) + line)
-                    rest.clear()
-                rest += last
-            if rest:
-                give(bytes(rest))
-            give(None)
-        except RuntimeError:  # the loop has ended
-            return
+    rest = bytearray()
+    try:
+        while block := os.read(descriptor, BLOCK_BYTES):
+            *whole, last = block.split(b"\n")
+            for line in whole:
+                give(bytes(rest) + line)
+                rest.clear()
+            rest += last
+        if rest:
+            give(bytes(rest))
+        give(None)
+    except RuntimeError:  # the loop has ended
+        return

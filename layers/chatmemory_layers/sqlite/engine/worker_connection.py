@@ -30,7 +30,6 @@ class WorkerConnection(aiosqlite.Connection):
         """Create a connection that is not open yet; *connect* will run on its thread."""
         super().__init__(self._connect_and_keep, _UNUSED_ITER_CHUNK_SIZE)
         self._connect_native = connect
-        self._native: sqlite3.Connection | None = None
         self.native: sqlite3.Connection
         """The driver's connection, once it is open; only functions on the thread use it."""
         queue: Any = self._tx  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]  aiosqlite leaves open what its jobs return
@@ -58,12 +57,12 @@ class WorkerConnection(aiosqlite.Connection):
         self.post(super().stop)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]  likewise
 
     def _connect_and_keep(self) -> sqlite3.Connection:
-        self.native = self._native = self._connect_native()
+        self.native = self._connect_native()
         return self.native
 
     def _close_native(self) -> None:
-        if self._native is not None:
-            self._native.close()
+        if hasattr(self, "native"):
+            self.native.close()
 
 
 def run_on(connection: WorkerConnection, work: Callable[[sqlite3.Connection], A]) -> "asyncio.Future[A]":

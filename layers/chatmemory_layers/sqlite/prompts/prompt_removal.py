@@ -9,7 +9,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from chatmemory.pastchats.prompt import PromptFilter
 from chatmemory_layers.sqlite.engine.migrations import transaction
@@ -229,24 +229,16 @@ def mark_missing(connection: sqlite3.Connection, sources: Sequence[str]) -> dict
         }
 
 
-class _Turn(NamedTuple):
-    conversation: str
-    format: str
-    role: str
-    timestamp: str | None
-    text_hash: str
-
-
 def _repeated_in(connection: sqlite3.Connection, source: str) -> str | None:
     """Return the source that begins with all the turns that only *source* holds."""
     rows = connection.execute(SELECT_TURNS, {"source": source}).fetchall()
     if len(rows) < LEAST_TURNS:
         return None
-    turns = [_Turn(*row[:-1]) for row in rows]
+    turns = [row[:-1] for row in rows]
     *_, longest, _ = max(rows, key=lambda row: row[-1])
     asked = {"text_hash": longest, "most": MOST_COMPARED}
     for (other,) in connection.execute(SELECT_WITH_TEXT, asked).fetchall():
         theirs = connection.execute(SELECT_TURNS, {"source": other}).fetchall()
-        if [_Turn(*row[:-1]) for row in theirs[: len(turns)]] == turns:
+        if [row[:-1] for row in theirs[: len(turns)]] == turns:
             return str(other)
     return None
