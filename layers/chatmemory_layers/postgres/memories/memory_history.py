@@ -25,9 +25,10 @@ SELECT {MEMORY_EVENT_COLUMNS} FROM memory_event
 WHERE {OWNED} AND memory_id = $3 AND ($2 = '' OR owner_app IN ('', $2))
 ORDER BY number
 """
+_CONTENT: Final = """version, replaced_at_us, content, key, value, category, tags, confidence, source, message_ids, extractor,
+    path"""
 SELECT_CONTENTS: Final = f"""
-SELECT version, replaced_at_us, content, key, value, category, tags, confidence, source, message_ids, extractor, path
-FROM memory_version
+SELECT {_CONTENT} FROM memory_version
 WHERE {OWNED} AND memory_key = (SELECT memory_key FROM atomic_memory WHERE {SEEN} AND memory_id = $3)
 ORDER BY version
 """
@@ -42,10 +43,8 @@ SELECT memory_record.*,
      WHERE memory_embedding.user_key = memory_record.user_key AND memory_embedding.memory_key = memory_record.memory_key)
 FROM {RECORD} WHERE user_key = $1 AND memory_id > $2 ORDER BY memory_id LIMIT $3
 """
-SELECT_EARLIER: Final = """
-SELECT memory_key, version, replaced_at_us, content, key, value, category, tags, confidence, source, message_ids, extractor,
-    path
-FROM memory_version WHERE user_key = $1 AND memory_key = ANY ($2::uuid[]) ORDER BY memory_key, version
+SELECT_EARLIER: Final = f"""
+SELECT memory_key, {_CONTENT} FROM memory_version WHERE user_key = $1 AND memory_key = ANY ($2::uuid[]) ORDER BY memory_key, version
 """
 # A value that brings its past may have been superseded when it was stored.
 SET_PAST: Final = """
@@ -53,9 +52,8 @@ UPDATE atomic_memory SET last_used_at_us = $3, use_count = $4, version = $7,
     superseded_at_us = coalesce($5, superseded_at_us), superseded_by = coalesce($6, superseded_by)
 WHERE user_key = $1 AND memory_id = $2
 """
-INSERT_CONTENT: Final = """
-INSERT INTO memory_version (user_key, memory_key, version, replaced_at_us, content, key, value, category, tags, confidence,
-    source, message_ids, extractor, path)
+INSERT_CONTENT: Final = f"""
+INSERT INTO memory_version (user_key, memory_key, {_CONTENT})
 SELECT $1, memory_key, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14 FROM atomic_memory
 WHERE user_key = $1 AND memory_id = $2
 """

@@ -30,11 +30,10 @@ from chatmemory_layers.sqlite.memories.memory_row import (
 
 # ruff: noqa: S608  columns and conditions are put into statements, never values
 
-KEEP_CONTENT: Final = """
-INSERT INTO memory_version (memory_key, version, replaced_at_us, content, key, value, category, tags, confidence, source,
-    provenance)
-SELECT id, version, :now_us, content, key, value, category, tags, confidence, source, provenance
-FROM atomic_memory WHERE id = :memory_key
+_CONTENT: Final = "content, key, value, category, tags, confidence, source, provenance"
+KEEP_CONTENT: Final = f"""
+INSERT INTO memory_version (memory_key, version, replaced_at_us, {_CONTENT})
+SELECT id, version, :now_us, {_CONTENT} FROM atomic_memory WHERE id = :memory_key
 """
 SELECT_EVENTS: Final = f"""
 SELECT {EVENT_COLUMNS} FROM event
@@ -43,13 +42,12 @@ WHERE target_id = :memory_id AND action <> 'added' AND kind = 'memory' AND owner
 ORDER BY number
 """
 SELECT_CONTENTS: Final = f"""
-SELECT version, replaced_at_us, content, key, value, category, tags, confidence, source, provenance FROM memory_version
+SELECT version, replaced_at_us, {_CONTENT} FROM memory_version
 WHERE memory_key = (SELECT id FROM atomic_memory WHERE memory_id = :memory_id AND {SEEN})
 ORDER BY version
 """
-SELECT_CONTENTS_OF_KEY: Final = """
-SELECT version, replaced_at_us, content, key, value, category, tags, confidence, source, provenance FROM memory_version
-WHERE memory_key = :memory_key ORDER BY version
+SELECT_CONTENTS_OF_KEY: Final = f"""
+SELECT version, replaced_at_us, {_CONTENT} FROM memory_version WHERE memory_key = :memory_key ORDER BY version
 """
 SELECT_USERS: Final = (
     "SELECT user_key, user_name FROM memory_user WHERE user_name >= :user ORDER BY user_name"
@@ -64,9 +62,8 @@ UPDATE atomic_memory SET last_used_at_us = :last_used_at_us, use_count = :use_co
     superseded_by = :superseded_by, version = :version
 WHERE id = :memory_key
 """
-INSERT_CONTENT: Final = """
-INSERT INTO memory_version (memory_key, version, replaced_at_us, content, key, value, category, tags, confidence, source,
-    provenance)
+INSERT_CONTENT: Final = f"""
+INSERT INTO memory_version (memory_key, version, replaced_at_us, {_CONTENT})
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
