@@ -7,11 +7,11 @@ A row says neither who spoke nor whether its content was stated, so it never cou
 
 import logging
 import sqlite3
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from chatmemory.input.rules import id_problem, text_problem
 from chatmemory.longterm.memories import MemoryType, NewMemory
@@ -83,13 +83,13 @@ def _adopt_some(connection: sqlite3.Connection, after: int, user: str) -> tuple[
     return [row["id"] for row in rows], [*memories.values()]
 
 
-def _waiting(connection: sqlite3.Connection, after: int, *, limit: int) -> list[dict[str, Any]]:
-    cursor = connection.execute(SELECT_WAITING, {"after": after, "limit": limit})
-    names = [name for name, *_ in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+def _waiting(connection: sqlite3.Connection, after: int, *, limit: int) -> list[sqlite3.Row]:
+    cursor = connection.cursor()
+    cursor.row_factory = sqlite3.Row
+    return cursor.execute(SELECT_WAITING, {"after": after, "limit": limit}).fetchall()
 
 
-def _memory(row: Mapping[str, Any]) -> NewMemory | None:
+def _memory(row: sqlite3.Row) -> NewMemory | None:
     """Return the memory that *row* holds; None if its text is empty or cannot be read."""
     texts = [row["content"], *(row[name] or "" for name in ("tags", "session_id", "app_type"))]
     if any(map(text_problem, texts)):
@@ -108,13 +108,13 @@ def _memory(row: Mapping[str, Any]) -> NewMemory | None:
     return None if memory_problems("$", memory) else memory
 
 
-def _memory_id(row: Mapping[str, Any]) -> str:
+def _memory_id(row: sqlite3.Row) -> str:
     """Return the id of the memory in *row*: the same in every copy of the file, different in another file."""
     said = repr((row["timestamp"], row["create_time"], row["content"]))
     return f"atomic-{row['id']}-{sha256(said.encode()).hexdigest()[:_DIGEST_CHARACTERS]}"
 
 
-def _created_at(row: Mapping[str, Any]) -> datetime | None:
+def _created_at(row: sqlite3.Row) -> datetime | None:
     """Return when *row* was written: its ``timestamp``, or else its ``create_time`` in local time; None: neither is known."""
     seconds = row["timestamp"]
     if isinstance(seconds, int | float) and 0 < seconds < _END_OF_TIME:
