@@ -149,7 +149,7 @@ def pause(*_):
     sys.stdin.readline()
 
 sqlite_archive.STEP_PAGES = 2_000
-sqlite_archive._patience = lambda: pause
+sqlite_archive._time_limit = lambda: pause
 LocalFiles().find([sys.argv[1]]).run_sync()
 """
 

@@ -103,7 +103,7 @@ def conversations(store: HistoryFile, real_path: str) -> Iterator[Found]:
         copy = _copies.get(real_path)
         if copy is None or copy.state != _state(real_path):
             _copies.pop(real_path, None)
-            if _is_none_of_ours(real_path):
+            if _is_of_no_known_tool(real_path):
                 yield store
                 return
             copy = _copied(real_path)
@@ -121,7 +121,7 @@ def conversations(store: HistoryFile, real_path: str) -> Iterator[Found]:
 def holds(real_path: str, member: str) -> bool:
     """Return whether *member* was in the store when it was copied; True for a store that cannot be read."""
     copy = _copies.get(real_path)
-    return not _is_none_of_ours(real_path) if copy is None else member in copy.rows
+    return not _is_of_no_known_tool(real_path) if copy is None else member in copy.rows
 
 
 @final
@@ -204,7 +204,7 @@ def _kinds(connection: sqlite3.Connection) -> Iterator[SqliteStore]:
             yield store
 
 
-def _is_none_of_ours(real_path: str) -> bool:
+def _is_of_no_known_tool(real_path: str) -> bool:
     """Return whether the store belongs to no known tool, from its tables, without a lock or a copy."""
     if os.path.exists(f"{real_path}-wal"):
         return False  # the tables may be in the log
@@ -294,7 +294,7 @@ def _back_up(real_path: str, copy: sqlite3.Connection) -> bool:
     if not _is_in_wal_mode(real_path):
         with closing(_connected(real_path, "mode=ro")) as store:
             # In steps: a writer waits for one of them. A step after a change starts the copy again.
-            store.backup(copy, pages=STEP_PAGES, progress=_patience(), sleep=0.02)
+            store.backup(copy, pages=STEP_PAGES, progress=_time_limit(), sleep=0.02)
         return True
     if not (os.path.exists(log) and os.path.getsize(log)):
         with closing(_connected(real_path, "immutable=1")) as store:
@@ -317,7 +317,7 @@ def _connected(real_path: str, options: str) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(real_path)}?{options}", uri=True, timeout=BUSY_SECONDS)
 
 
-def _patience() -> Callable[[int, int, int], None]:
+def _time_limit() -> Callable[[int, int, int], None]:
     """Return a callback that ends a backup without progress, which would otherwise wait for ever."""
     last = -1
     begun = since = time.monotonic()

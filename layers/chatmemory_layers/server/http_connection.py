@@ -83,7 +83,7 @@ class HttpConnection(HttpToolsProtocol):
         super().connection_made(transport)
         self._expect_head()
         if len(self.connections) > self.limits.connections:
-            self._make_room()
+            self._drop_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End, and cancel all timers."""
@@ -133,7 +133,7 @@ class HttpConnection(HttpToolsProtocol):
         self.idle_since = self.loop.time()
         super().on_response_complete()
         if is_unread:
-            self._leave()
+            self._close_soon()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  *msg* does not say what to do
         """Refuse data that is not an HTTP/1.1 request."""
@@ -168,7 +168,7 @@ class HttpConnection(HttpToolsProtocol):
             text = f"the head of a request must arrive within {self.limits.head_seconds:g} s"
             self._refuse(Refusal("RequestTimeoutError", text))
 
-    def _make_room(self) -> None:
+    def _drop_idle(self) -> None:
         idle: list[HttpConnection] = [
             connection
             for connection in cast("set[asyncio.Protocol]", self.connections)
@@ -187,9 +187,9 @@ class HttpConnection(HttpToolsProtocol):
             b"%s: %s" % header for header in (*response.raw_headers, *HEADERS, (b"connection", b"close"))
         ]
         self.transport.write(b"\r\n".join([*lines, b"", bytes(response.body)]))
-        self._leave()
+        self._close_soon()
 
-    def _leave(self) -> None:
+    def _close_soon(self) -> None:
         """Send the buffered bytes, read nothing more, and close soon."""
         if self.transport.is_closing():
             return

@@ -66,7 +66,7 @@ def serve_stdio(
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
     """Read requests from standard input and answer on standard output, until the input ends or a signal comes."""
     _log_to_stderr()
-    _miss(folders)
+    _warn_of_missing(folders)
     return _run(partial(_stdio, settings, folders))
 
 
@@ -75,7 +75,7 @@ def serve_http(
 ) -> Outcome[None, GenericMemoryError | ConfigError]:
     """Answer over streamable HTTP until a signal comes; None for *port*: ``DEFAULT_PORT``."""
     _log_to_stderr()
-    _miss(folders)
+    _warn_of_missing(folders)
     server = settings.server
     chosen = DEFAULT_PORT if port is None else port
     opened = open_listener(server.host, chosen, needs_token=server.needs_token)
@@ -108,7 +108,7 @@ def _run(serve: Callable[[], Awaitable[None]]) -> Outcome[None, GenericMemoryErr
     return Success(None)
 
 
-def _miss(folders: Sequence[str]) -> None:
+def _warn_of_missing(folders: Sequence[str]) -> None:
     """Log which folders do not exist: index_paths would refuse the right ones, and the user would not know why."""
     for folder in folders:
         if not Path(os.path.expanduser(folder)).exists():  # noqa: PTH111  an unknown user is not an error

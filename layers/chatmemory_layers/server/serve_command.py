@@ -44,7 +44,7 @@ def serve(
     if isinstance(opened, Failure):
         return opened
     if names_past_chats:
-        _miss(settings.memory.past_chats)
+        _warn_of_missing(settings.memory.past_chats)
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
     try:
@@ -62,7 +62,7 @@ def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Ser
     return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | facts
 
 
-def _miss(settings: PastChatsSettings) -> None:
+def _warn_of_missing(settings: PastChatsSettings) -> None:
     """Say that the index that was named does not exist: its page would be empty, and the user would not know why."""
     if not (path := store_path(settings)).exists():
         click.echo(

@@ -285,14 +285,14 @@ class Database:
                 finally:
                     await _end_with(connection, "ROLLBACK")
         except DRIVER_ERRORS as error:
-            return Failure(await self._told(repository_error(operation, error)))
+            return Failure(await self._or_upgraded(repository_error(operation, error)))
 
     async def _transaction(
         self, operation: str, owner: Owner, work: Callable[[Connection], Awaitable[Outcome[A, E]]]
     ) -> Outcome[A, E | RepositoryError]:
         for _ in range(_FIRST_ROW_ATTEMPTS - 1 if self._locks_rows else 0):
             outcome = await self._attempt(operation, owner, work)
-            if not _met_another(outcome):
+            if not _is_row_conflict(outcome):
                 return outcome
         return await self._attempt(operation, owner, work)
 
@@ -316,9 +316,11 @@ class Database:
                     if not is_over:
                         await _end_with(connection, "ROLLBACK")
         except DRIVER_ERRORS as error:
-            return Failure(await self._told(repository_error(operation, error, at_commit=is_committing)))
+            return Failure(
+                await self._or_upgraded(repository_error(operation, error, at_commit=is_committing))
+            )
 
-    async def _told(self, error: RepositoryError) -> RepositoryError:
+    async def _or_upgraded(self, error: RepositoryError) -> RepositoryError:
         """Return *error*, or ``upgraded`` if a newer edition has migrated the store while it was open and so caused it."""
         if error.problem in _OF_A_NEWER_EDITION:
             with suppress(*DRIVER_ERRORS):
@@ -391,7 +393,7 @@ class Database:
             await pool.release(connection)
 
 
-def _met_another(outcome: Outcome[object, object]) -> bool:
+def _is_row_conflict(outcome: Outcome[object, object]) -> bool:
     """Return whether a transaction failed because another one has created the same row."""
     if not isinstance(outcome, Failure):
         return False

@@ -165,11 +165,11 @@ async def settle_numbers(connection: Connection) -> None:
     Raises:
         EffectFailed: with a ``RepositoryError`` if the role does not own the tables.
     """
-    if await _is_at_home(connection):
+    if await _is_known_server(connection):
         return
     try:
         await connection.execute(_BEGIN)
-        if not await _is_at_home(connection):  # checked again: another process held the lock
+        if not await _is_known_server(connection):  # checked again: another process held the lock
             await _settle(connection)
         await connection.execute("COMMIT")
     except asyncpg.InsufficientPrivilegeError as error:
@@ -177,7 +177,7 @@ async def settle_numbers(connection: Connection) -> None:
         raise EffectFailed(RepositoryError("open the store", "unexpected", detail, cause=error)) from error
 
 
-async def _is_at_home(connection: Connection) -> bool:
+async def _is_known_server(connection: Connection) -> bool:
     """Return whether this is the server that the store has recorded."""
     (known,) = await connection.fetch(SELECT_KNOWN)
     if known["is_replica"] or not known["may_ask"]:

@@ -163,10 +163,10 @@ async def guard(connection: Connection, *, is_wanted: bool) -> None:
         detail = f"the role {state['role']!r} is a superuser or has BYPASSRLS, and sees every row: use another role"
         raise _refusal(detail)
     if not _is_guarded(state):
-        await _put_up(connection, state["role"])
+        await _create_policies(connection, state["role"])
 
 
-async def _put_up(connection: Connection, role: str) -> None:
+async def _create_policies(connection: Connection, role: str) -> None:
     try:
         await connection.execute(BEGIN_CHANGE)
         if not _is_guarded(await _state(connection)):  # checked again: another process held the lock

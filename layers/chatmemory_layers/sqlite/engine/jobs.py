@@ -29,7 +29,7 @@ from chatmemory_layers.sqlite.engine.migrations import newer_step
 from chatmemory_layers.sqlite.engine.once import once
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, NewerEditionError, repository_error
 from chatmemory_layers.sqlite.engine.transaction import MOST_KEPT, KeptRows, RowTakenError, Transaction
-from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, run_on, settle, tell
+from chatmemory_layers.sqlite.engine.worker_connection import Posted, WorkerConnection, notify, run_on, settle
 
 log = logging.getLogger(__name__)
 
@@ -134,7 +134,7 @@ class Jobs:
             try:
                 self.loop.call_soon_threadsafe(self._settle, group, answers, is_last)
             except (RuntimeError, MemoryError):
-                tell(self.loop, self._settle, group, answers, is_last)
+                notify(self.loop, self._settle, group, answers, is_last)
 
     def _settle(self, group: Sequence[Job], answers: Sequence[Any], is_last: bool) -> None:
         """On the loop: wake the waiting callers, in one turn of the loop for the whole group."""

@@ -194,7 +194,7 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration] = MI
                 taken = applied_steps(connection).get(step.number)
                 is_taken = taken is not None or step.piece is None or not step.piece(connection)
                 if is_taken:
-                    _take(connection, step, taken)
+                    _apply(connection, step, taken)
 
 
 def record(connection: sqlite3.Connection, step: Migration) -> None:
@@ -231,7 +231,7 @@ def has_ledger(connection: sqlite3.Connection) -> bool:
     return "chatmemory_migration" in table_names(connection)
 
 
-def _take(connection: sqlite3.Connection, step: Migration, taken: str | None) -> None:
+def _apply(connection: sqlite3.Connection, step: Migration, taken: str | None) -> None:
     """Apply *step*; *taken* is the checksum of the former text that the file has already applied, if any."""
     if taken == step.checksum:
         return

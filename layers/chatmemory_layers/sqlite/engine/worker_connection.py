@@ -18,7 +18,7 @@ A = TypeVar("A")
 Posted: TypeAlias = tuple[None, Callable[[], object]]
 """A job as aiosqlite queues it, without a future."""
 
-_TELL_AGAIN_SECONDS: Final = 0.01
+_NOTIFY_AGAIN_SECONDS: Final = 0.01
 _UNUSED_ITER_CHUNK_SIZE = 1  # rows per thread switch of aiosqlite's own cursors
 
 
@@ -74,13 +74,13 @@ def run_on(connection: WorkerConnection, work: Callable[[sqlite3.Connection], A]
             result: A | BaseException = work(connection.native)
         except BaseException as error:  # noqa: BLE001  the caller who awaits the answer gets it
             result = error
-        tell(answer.get_loop(), settle, answer, result)
+        notify(answer.get_loop(), settle, answer, result)
 
     connection.post(run)
     return answer
 
 
-def tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
+def notify(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *arguments: Any) -> None:
     """Call *callback* on the loop's thread; do nothing when the loop is closed, since no caller waits any more."""
     while True:
         try:
@@ -88,7 +88,7 @@ def tell(loop: asyncio.AbstractEventLoop, callback: Callable[..., object], *argu
         except RuntimeError:
             return
         except MemoryError:  # callers wait for this callback
-            sleep(_TELL_AGAIN_SECONDS)
+            sleep(_NOTIFY_AGAIN_SECONDS)
         else:
             return
 

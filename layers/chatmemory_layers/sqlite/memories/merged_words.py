@@ -28,12 +28,12 @@ Execute: TypeAlias = Callable[..., sqlite3.Cursor]
 def merge_words(execute: Execute, table: str) -> None:
     """Remove every trace of deleted words from the index *table*, an FTS5 table with external content."""
     if levels(execute, table) > MOST_LEVELS:
-        build_anew(execute, table)
+        rebuild_words(execute, table)
     else:
         execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
 
-def build_anew(execute: Execute, table: str) -> None:
+def rebuild_words(execute: Execute, table: str) -> None:
     """Rebuild the index *table* from the rows that it indexes, even if SQLite reports the index as damaged."""
     # Written below FTS5, which reads the structure before anything else.
     execute(f"DELETE FROM {table}_data WHERE id NOT IN (1, {STRUCTURE_ROW})")
@@ -47,7 +47,7 @@ def mend_words(connection: sqlite3.Connection, table: str) -> None:
     """Rebuild the index *table* if it has too many levels, as an earlier version of this program may have left it."""
     if levels(connection.execute, table) > MOST_LEVELS:
         with transaction(connection):
-            build_anew(connection.execute, table)
+            rebuild_words(connection.execute, table)
 
 
 def levels(execute: Execute, table: str) -> int:

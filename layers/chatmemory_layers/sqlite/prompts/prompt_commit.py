@@ -288,7 +288,7 @@ def commit_source(
 ) -> SourceChanges:
     """Store the staged turns and *state* in one transaction, and clear the staging area."""
     with transaction(connection):
-        changes = _take_in(connection, state)
+        changes = _store_staged(connection, state)
         if redacted is not None:
             _redact_unread(connection, state, redacted)
         if state.status == "indexed":  # a source read in part may still hold the other turns
@@ -300,7 +300,7 @@ def commit_source(
     return changes
 
 
-def _take_in(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
+def _store_staged(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
     only_adds = state.status == "imported"
     if only_adds:
         connection.execute(FORGET_FORGETTING)
@@ -319,7 +319,7 @@ def _take_in(connection: sqlite3.Connection, state: SourceState) -> SourceChange
     if "same" in fates:
         duplicates = connection.execute(INSERT_ALIASES).rowcount
     if fates.keys() & {"new", "updated", "moved"}:
-        _give_vectors(connection)
+        _store_vectors(connection)
     return SourceChanges(
         new=fates.get("new", 0),
         updated=fates.get("updated", 0) + fates.get("moved", 0),
@@ -335,7 +335,7 @@ def _write(connection: sqlite3.Connection, statement: str) -> None:
         connection.execute(statement, {"first": first, "last": first + WRITTEN_AT_ONCE - 1})
 
 
-def _give_vectors(connection: sqlite3.Connection) -> None:
+def _store_vectors(connection: sqlite3.Connection) -> None:
     (wanted,) = connection.execute(COUNT_WANTED).fetchone()
     connection.execute(INSERT_MODELS)
     made = connection.execute(INSERT_VECTORS).rowcount

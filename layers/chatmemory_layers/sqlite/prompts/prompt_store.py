@@ -97,7 +97,7 @@ def connect_reader(settings: PastChatsSettings, driver: ModuleType = sqlite3) ->
     """
     path = store_path(settings)
     if settings.path == IN_MEMORY or not _exists(path):
-        raise _not_yet(f"there is no {path}")
+        raise _missing(f"there is no {path}")
     refuse_folder(path)
 
     def open_file() -> sqlite3.Connection:
@@ -160,7 +160,7 @@ def _exists(path: Path) -> bool:
     return True
 
 
-def _not_yet(detail: str) -> EffectFailed:
+def _missing(detail: str) -> EffectFailed:
     advice = f"{detail}; run `pastchats-memory index` first"
     return EffectFailed(RepositoryError(OPENING, "missing", advice))
 
@@ -174,7 +174,7 @@ def _create_folder(folder: Path) -> None:
 
 def _refuse_version(connection: sqlite3.Connection, path: Path) -> NoReturn:
     _check_origin(connection)
-    raise _not_yet(f"{path} was made by an older version, or its creation was interrupted")
+    raise _missing(f"{path} was made by an older version, or its creation was interrupted")
 
 
 def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: ModuleType) -> None:
@@ -188,10 +188,10 @@ def _prepare(connection: sqlite3.Connection, *, timeout_seconds: float, driver: 
     _, version = versions_of(connection)
     prompt_tables.migrate_prompts(connection)
     if version < NEWEST:
-        _give_back(connection, driver)
+        _shrink(connection, driver)
 
 
-def _give_back(connection: sqlite3.Connection, driver: ModuleType) -> None:
+def _shrink(connection: sqlite3.Connection, driver: ModuleType) -> None:
     """Shrink a file that a migration has left half empty, unless other processes use it or the disk is full."""
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     (free,) = connection.execute("PRAGMA freelist_count").fetchone()

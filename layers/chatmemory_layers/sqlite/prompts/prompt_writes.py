@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.sqlite.engine.migrations import transaction
-from chatmemory_layers.sqlite.memories.merged_words import build_anew
+from chatmemory_layers.sqlite.memories.merged_words import rebuild_words
 from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector
 from chatmemory_layers.sqlite.prompts.prompt_codes import pack_codes
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
@@ -88,7 +88,7 @@ def re_embed(connection: sqlite3.Connection, ids: Sequence[int], vectors: "Matri
 def reindex_words(connection: sqlite3.Connection) -> int:
     """Rebuild the index of words; return the number of turns."""
     with transaction(connection):
-        build_anew(connection.execute, "prompts_fts")
+        rebuild_words(connection.execute, "prompts_fts")
         (count,) = connection.execute(COUNT_PROMPTS).fetchone()
     return int(count)
 
