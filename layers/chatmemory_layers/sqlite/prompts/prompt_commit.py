@@ -15,7 +15,7 @@ import sqlite3
 from collections.abc import Callable, Collection
 from typing import Final
 
-from attrs import evolve
+from attrs import asdict, evolve
 
 from chatmemory.input.choices import Role
 from chatmemory.pastchats.indexing.prompt_drafts import (
@@ -393,14 +393,8 @@ def _redact_unread(
 
 def _state_row(state: SourceState) -> dict[str, object]:
     return {
+        **asdict(state, recurse=False),
         "source": plain(state.source),
-        "size": state.size,
-        "modified_ns": state.modified_ns,
-        "format": state.format,
-        "format_version": state.format_version,
-        "options": state.options,
-        "status": state.status,
-        "issue": state.issue,
         "also": json.dumps({path: list(seen) for path, seen in state.also.items()}),
         "only_adds": state.status == "imported",
     }

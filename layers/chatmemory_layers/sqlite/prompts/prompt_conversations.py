@@ -229,22 +229,6 @@ def record_of(row: Sequence[Any]) -> tuple[int, PromptDraft, str]:
     """Return the number of a row of ``RECORD_COLUMNS``, the turn as it can be staged again, and when it was created."""
     prompt = prompt_of(row)
     *_, content_hash, search_terms, created_at = row
-    draft = PromptDraft(
-        source=prompt.source,
-        project=prompt.project,
-        format=prompt.format,
-        conversation_id=prompt.conversation_id,
-        session=prompt.session,
-        turn_index=prompt.turn_index,
-        role=prompt.role,
-        kind=prompt.kind,
-        speaker=prompt.speaker,
-        content=prompt.content,
-        timestamp=prompt.timestamp,
-        content_hash=content_hash,
-        text_hash=prompt.text_hash,
-        search_terms=search_terms,
-        metadata=prompt.metadata,
-        is_superseded=prompt.is_superseded,
-    )
-    return prompt.id, draft, created_at
+    same = {**vars(prompt), "content_hash": content_hash, "search_terms": search_terms}
+    prompt_id = same.pop("id")
+    return prompt_id, PromptDraft(**same), created_at

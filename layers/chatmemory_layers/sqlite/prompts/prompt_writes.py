@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from attrs import asdict
+
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.memories.merged_words import rebuild_words
@@ -102,7 +104,6 @@ def record_run(connection: sqlite3.Connection, report: IndexReport) -> None:
 
 
 def _run_row(report: IndexReport) -> dict[str, object]:
-    turns = report.turns
     detail = {
         "read": dict(report.read),
         "unchanged_files": report.unchanged,
@@ -118,11 +119,7 @@ def _run_row(report: IndexReport) -> dict[str, object]:
         "finished_at": instant_text(report.started_at + timedelta(seconds=report.seconds)),
         "files": report.files,
         "failed": report.failed,
-        "new": turns.new,
-        "updated": turns.updated,
-        "unchanged": turns.unchanged,
-        "duplicates": turns.duplicates,
-        "superseded": turns.superseded,
+        **asdict(report.turns),
         "report_json": json.dumps(detail),
     }
 
