@@ -9,7 +9,7 @@ until then only marks them as deleted.  ``Database.erase`` empties the log after
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any, Final, Never
+from typing import Any, Never
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Outcome, Success
@@ -102,8 +102,6 @@ WHERE conversation_key = :conversation_key
     AND summary_message_id IN (SELECT value FROM json_each(:message_ids))
 """
 
-_NOTHING: Final = ForgetReceipt(0, 0)
-
 
 def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetReceipt, Never]:
     """Remove memories with their vectors, index entries and uses, so that no byte of the store holds their text."""
@@ -117,7 +115,7 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     statement = SELECT_FORGOTTEN if forgetting.memory_id is None else SELECT_FORGOTTEN_CHAIN
     rows = transaction.execute(statement, parameters).fetchall()
     if not rows:
-        return Success(_NOTHING)
+        return Success(ForgetReceipt(0, 0))
     keys = [key for key, *_ in rows]
     (embeddings,) = transaction.execute(COUNT_EMBEDDINGS, {"keys": json.dumps(keys)}).fetchone()
     _remove(transaction, forgetting.namespace, keys)
