@@ -9,7 +9,7 @@ import sqlite3
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple, final
+from typing import Final, final
 
 from chatmemory.errors import RepositoryProblem
 from chatmemory_layers.forked import descriptors_of
@@ -24,13 +24,6 @@ _INDEX_HEADER_BYTES: Final = 48
 _FRAMES: Final = slice(16, 20)
 _LOG_HEADER_BYTES: Final = 32
 _FRAME_HEADER_BYTES: Final = 24
-
-
-class FileProblem(NamedTuple):
-    """What is wrong with the files, and what to do."""
-
-    problem: RepositoryProblem
-    detail: str
 
 
 @final
@@ -49,10 +42,11 @@ class FileWatch:
         if os.path.exists(self._log_path) and os.path.exists(self._index_path):
             self.seen |= {beside: os.stat(beside) for beside in (self._log_path, self._index_path)}
 
-    def problem(self, connection: sqlite3.Connection) -> FileProblem | None:
-        """Return what is wrong with files that are not as they were *seen*; None: their present state becomes *seen*.
+    def problem(self, connection: sqlite3.Connection) -> tuple[RepositoryProblem, str] | None:
+        """Return the problem of files that are not as they were *seen*, and what to do about it; None: there is none.
 
-        Call it outside a transaction: the content of a deleted or moved log is saved through *connection*.
+        Without a problem, their present state becomes *seen*.  Call it outside a transaction: the content of a deleted or
+        moved log is saved through *connection*.
         """
         names = {
             self._path: "file",
@@ -66,9 +60,9 @@ class FileWatch:
                 with suppress(sqlite3.Error, MemoryError):
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
             if now is None or not os.path.samestat(now, before):
-                return FileProblem("unavailable", GONE.format(names[path]))
+                return "unavailable", GONE.format(names[path])
             if now.st_size < before.st_size and not self._is_whole(path, now):
-                return FileProblem("damaged", CUT_OFF.format(names[path]))
+                return "damaged", CUT_OFF.format(names[path])
             self.seen[path] = now
         return None
 

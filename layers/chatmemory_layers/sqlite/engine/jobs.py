@@ -49,7 +49,6 @@ Job: TypeAlias = tuple[str, Callable[..., Any], tuple[Any, ...], dict[str, Any],
 Group: TypeAlias = Callable[[sqlite3.Connection, Sequence[Job]], list[Any]]
 """Runs the jobs of a group and returns their outcomes in order; a defect is an exception in the list."""
 
-
 SCHEMA_VERSION: Final = "PRAGMA schema_version"
 
 
