@@ -61,11 +61,12 @@ def _of_table(known: Mapping[str, Memory]) -> dict[str, Memory]:
 
 
 def _add(found: list[ProposedMemory], over: ProposedMemory, known: Mapping[str, Memory]) -> None:
-    """Add *over* to *found*; a proposal of the same words that ends nothing gets its attribute instead."""
+    """Add *over* to *found*; a proposal of the same words that ends nothing gets its attribute, and what was said beside it."""
     for number, one in enumerate(found):
         is_same = one.evidence.start < over.evidence.end and over.evidence.start < one.evidence.end
         if is_same and one.attribute not in known:
-            found[number] = evolve(one, attribute=over.attribute)
+            content = over.content if one.content in over.content else one.content
+            found[number] = evolve(one, attribute=over.attribute, content=content)
             return
     found.append(over)
 
