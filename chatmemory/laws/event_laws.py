@@ -34,14 +34,14 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
             log = await follower(self, witness, witness.repository)
             talk = witness.named("会议")
             drafts = (said("1", "geheim"), said("2", timestamp=INSTANTS[1]), said("3"))
-            await witness.get(witness.repository.append(batch(talk, *drafts[:2])))
-            await witness.get(witness.repository.append(batch(talk, drafts[2], threshold=ALWAYS)))
+            await witness.append(talk, *drafts[:2])
+            await witness.append(talk, drafts[2], threshold=ALWAYS)
             covered = (await witness.read(talk))[:2]
             await witness.summarize(talk, 0, 2, message_id=witness.named("s"))
             remove = witness.repository.remove_newest(talk, now=START, threshold=None)
             await witness.get(remove)
-            await witness.get(witness.repository.clear(talk, now=START))
-            await witness.get(witness.repository.append(batch(talk, said("1"))))
+            await witness.clear(talk)
+            await witness.append(talk, said("1"))
             await log.expect(
                 Logged("added", "会议", 1),
                 Logged("added", "会议", 2),
@@ -65,7 +65,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             talk = witness.named("a")
-            await witness.get(witness.repository.append(batch(talk, said("1"))))
+            await witness.append(talk, said("1"))
             for refused in (
                 witness.repository.append(batch(talk, said("1"))),
                 witness.repository.append(batch(talk, said("2"), said("1", "else"))),
@@ -75,7 +75,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
             ):
                 await witness.ask(refused)
             await witness.observe(talk)
-            await witness.get(witness.repository.append(batch(talk, said("2"))))
+            await witness.append(talk, said("2"))
             await log.expect(Logged("added", "a", 1), Logged("added", "a", 2))
 
     @law
@@ -117,7 +117,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
             bob = somebody(witness.named("bob"), Granted(hers, witness.named("b")))
             with acting_as(ada):
                 for name in ("a", "b"):
-                    await witness.get(witness.repository.append(batch(witness.named(name), said("1"))))
+                    await witness.append(witness.named(name), said("1"))
             await log.expect(Logged("added", "a", 1), Logged("added", "b", 1))
             acted = [(event.who, event.user, event.owner) for event in log.events]
             expect(acted, [(hers.user, hers.user, hers)] * 2, "who acted, in whose name, and whose it is")
@@ -130,7 +130,7 @@ class ConversationEventLaws(MessageRepositoryUnderTest):
 
 async def _write(witness: Witness, name: str) -> None:
     for number in range(ROUNDS):
-        await witness.get(witness.repository.append(batch(witness.named(name), said(f"{number}"))))
+        await witness.append(witness.named(name), said(f"{number}"))
 
 
 class MemoryEventLaws(MemoryRepositoryUnderTest):

@@ -48,8 +48,7 @@ class ConcurrencyLaws(MessageRepositoryUnderTest):
 
             async def write(writer: int) -> None:
                 for number in range(BATCHES):
-                    append = batch(talk, *_batch(f"{writer}.{number}"))
-                    await witness.get(witness.repository.append(append))
+                    await witness.append(talk, *_batch(f"{writer}.{number}"))
 
             async def read() -> None:
                 while True:
@@ -70,7 +69,7 @@ class ConcurrencyLaws(MessageRepositoryUnderTest):
                     [f"{writer}.{number}" for number in range(BATCHES)],
                     f"the order of writer {writer}",
                 )
-            conversation = await witness.get(witness.repository.conversation(talk))
+            conversation = await witness.conversation(talk)
             counted = conversation and (
                 conversation.version,
                 conversation.message_count,
@@ -108,18 +107,18 @@ def _batch(name: str) -> list[MessageDraft]:
 async def _cancel_once(witness: Witness, talk: str, cancellation: Cancellation) -> None:
     first, lost, next_ = (_batch(name) for name in ("first", "lost", "next"))
     append = witness.repository.append
-    await witness.get(append(batch(talk, *first)))
+    await witness.append(talk, *first)
     await cancellation.of(lambda: witness.ask(append(batch(talk, *lost))))
-    await witness.get(append(batch(talk, *next_)))
+    await witness.append(talk, *next_)
     ids = [message.id for message in await witness.read(talk)]
     without, with_, late = (
         [draft.id for draft in drafts]
         for drafts in (first + next_, first + lost + next_, first + next_ + lost)
     )
     expect_one_of(ids, (without, with_, late), f"the messages after {cancellation}")
-    answer = await witness.get(append(batch(talk, *lost)))
+    answer = await witness.append(talk, *lost)
     expect(answer.stored + answer.duplicates, tuple(draft.id for draft in lost), "what the retry answers for")
-    conversation = await witness.get(witness.repository.conversation(talk))
+    conversation = await witness.conversation(talk)
     kept = await witness.read(talk)
     expect(sorted(message.id for message in kept), sorted(with_), "the messages after a retry")
     counts = conversation and (conversation.version, conversation.message_count, conversation.open_count)
@@ -133,16 +132,14 @@ class WorkLaws(MessageRepositoryUnderTest):
     async def test_w1_outbox(self) -> None:
         """W1 outbox: an append that makes work due queues it with its messages; a clear or a sufficient summary removes it."""
         async with self.open() as witness:
-            talk, repository = witness.named("a"), witness.repository
-            answer = await witness.get(repository.append(batch(talk, said("1"))))
+            talk = witness.named("a")
+            answer = await witness.append(talk, said("1"))
             expect(
                 (answer.work_is_due, await _claim(witness, talk)), (False, None), "without work that is due"
             )
-            answer = await witness.get(
-                repository.append(batch(talk, said("2"), threshold=WorkThreshold(open_count=2)))
-            )
+            answer = await witness.append(talk, said("2"), threshold=WorkThreshold(open_count=2))
             expect(answer.work_is_due, True, "work is due after the second message")
-            answer = await witness.get(repository.append(batch(talk, said("2a"))))
+            answer = await witness.append(talk, said("2a"))
             expect(answer.work_is_due, True, "work stays queued after an add that asks for none")
             expect(await _claim(witness, talk), HistoryWork(talk, 1, "lease"), "the work")
             for minutes, threshold, expected in (
@@ -151,8 +148,8 @@ class WorkLaws(MessageRepositoryUnderTest):
             ):
                 await witness.summarize(talk, 0, 1, message_id=f"summary {expected}", threshold=threshold)
                 expect(await _claim(witness, talk, minutes=minutes), expected, "the work after a summary")
-            await witness.get(repository.append(batch(talk, said("3"), threshold=ALWAYS)))
-            await witness.get(repository.clear(talk, now=START))
+            await witness.append(talk, said("3"), threshold=ALWAYS)
+            await witness.clear(talk)
             expect(await _claim(witness, talk, minutes=30), None, "the work after a clear")
 
     @law
@@ -160,7 +157,7 @@ class WorkLaws(MessageRepositoryUnderTest):
         """W2 lease: of many concurrent claims one gets the work, and no other until its lease expires."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
-            await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS)))
+            await witness.append(talk, said("1"), threshold=ALWAYS)
             claims: list[HistoryWork | None] = []
 
             async def claim(number: int) -> None:
@@ -171,7 +168,7 @@ class WorkLaws(MessageRepositoryUnderTest):
                     claimants.start_soon(claim, number)
             held = [work for work in claims if work is not None]
             expect(len(held), 1, "those who got the work")
-            await witness.get(repository.append(batch(talk, said("2"), threshold=ALWAYS)))
+            await witness.append(talk, said("2"), threshold=ALWAYS)
             expect(await _claim(witness, talk), None, "a claim during the lease, also after another add")
             late = await _claim(witness, talk, lease_id="late", minutes=1)
             expect(late, HistoryWork(talk, 2, "late"), "a claim after the lease")
@@ -192,12 +189,12 @@ class WorkLaws(MessageRepositoryUnderTest):
         """W3 settle: finished work is removed, unless more is due; failed work waits for its retry time, even after appends."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
-            await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS, now=START)))
+            await witness.append(talk, said("1"), threshold=ALWAYS, now=START)
             work = await _held(witness, talk)
             await witness.get(repository.settle_work(work, threshold=ALWAYS))
             work = await _held(witness, talk)
             await witness.get(repository.settle_work(work, threshold=None, retry_at=SOON))
-            await witness.get(repository.append(batch(talk, said("2"), threshold=ALWAYS, now=START)))
+            await witness.append(talk, said("2"), threshold=ALWAYS, now=START)
             expect(await _claim(witness, talk), None, "a claim before the time of the retry")
             work = await _held(witness, talk, minutes=1)
             expect(work.attempts, 2, "attempts since work was done last")
@@ -209,7 +206,7 @@ class WorkLaws(MessageRepositoryUnderTest):
         """W4 wrong clock: a wait or lease of a clock that ran ahead does not block work once the clock is right again."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
-            await witness.get(repository.append(batch(talk, said("1"), threshold=ALWAYS, now=START)))
+            await witness.append(talk, said("1"), threshold=ALWAYS, now=START)
             work = await _held(witness, talk)
             await witness.get(repository.settle_work(work, threshold=None, retry_at=START + A_MONTH))
             await _held(witness, talk)

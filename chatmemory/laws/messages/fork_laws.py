@@ -7,15 +7,14 @@ from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import READ, Granted, acting_as
-from chatmemory.conversation.message_repository import ConversationListing, Fork, PageQuery
-from chatmemory.conversation.messages import Forked, ForkOrigin, MessagePage, View
+from chatmemory.conversation.message_repository import ConversationListing, Fork
+from chatmemory.conversation.messages import Forked, ForkOrigin
 from chatmemory.effect import Failure, Success
 from chatmemory.errors import ConversationNotFoundError, DataValidationError, VersionConflictError
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, somebody
-from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
+from chatmemory.laws.kit.samples import INSTANTS, START, said, somebody
+from chatmemory.laws.messages.witness import VIEWS, MessageRepositoryUnderTest, Witness
 
-VIEWS: tuple[View, ...] = ("full", "model")
 ADA = somebody("ada")
 BOB = somebody("bob", Granted(Namespace("ada"), rights=READ))
 """May read Ada's conversations."""
@@ -33,23 +32,21 @@ class ForkLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk = await _talk(witness)
             whole = await witness.read(talk)
-            described = await witness.get(witness.repository.conversation(talk))
+            described = await witness.conversation(talk)
             last = described.version if described else 0
             for version in range(1, last + 1):
                 branch = witness.named(f"at {version}")
-                await _fork(witness, talk, branch, version)
+                await witness.fork(talk, branch, version)
                 for view in VIEWS:
-                    at = await _page(witness, talk, view, version)
-                    expect(
-                        await _page(witness, branch, view), at, f"the {view} view of a branch at {version}"
-                    )
-                    before = await _page(witness, talk, view, version - 1)
-                    read = await _page(witness, branch, view, version - 1)
+                    at = await witness.page(talk, view, as_of=version)
+                    expect(await witness.page(branch, view), at, f"the {view} view of a branch at {version}")
+                    before = await witness.page(talk, view, as_of=version - 1)
+                    read = await witness.page(branch, view, as_of=version - 1)
                     expect(read, before, f"a branch at {version} as of the version before")
                 (await witness.observe(branch)).expect_counts(branch)
             for message in whole:
                 branch = witness.named(f"up to {message.id}")
-                forked = await _fork(witness, talk, branch, message.id)
+                forked = await witness.fork(talk, branch, message.id)
                 read_ids = [one.id for one in await witness.read(branch)]
                 expect(read_ids, [one.id for one in whole if one.seq <= message.seq], f"what {branch} holds")
                 origin = forked.conversation.forked_from
@@ -58,8 +55,8 @@ class ForkLaws(MessageRepositoryUnderTest):
                 )
                 (await witness.observe(branch)).expect_counts(branch)
             await _remove(witness, talk, 1)
-            await witness.get(witness.repository.append(batch(talk, said("9"))))
-            forked = await _fork(witness, talk, witness.named("after a removal"), last + 1)
+            await witness.append(talk, said("9"))
+            forked = await witness.fork(talk, witness.named("after a removal"), last + 1)
             parted = forked.conversation.forked_from
             expect(parted and parted.seq, whole[-2].seq, "where a branch parted after a removal")
 
@@ -68,11 +65,11 @@ class ForkLaws(MessageRepositoryUnderTest):
         """L28 fork: a repeated fork is the same branch; a taken id, an unknown parent and an unknown point are refused."""
         async with self.open() as witness:
             talk, other = await _talk(witness), witness.named("other")
-            await witness.get(witness.repository.append(batch(other, said("1"))))
+            await witness.append(other, said("1"))
             branch = witness.named("branch")
-            forked = await _fork(witness, talk, branch, 2)
+            forked = await witness.fork(talk, branch, 2)
             up_to = witness.named("up to 2")
-            forked_up_to = await _fork(witness, talk, up_to, "2")
+            forked_up_to = await witness.fork(talk, up_to, "2")
 
             async def expect_the_same_branches(when: str) -> None:
                 for one, new_id, at in ((forked, branch, 2), (forked_up_to, up_to, "2")):
@@ -97,16 +94,14 @@ class ForkLaws(MessageRepositoryUnderTest):
                 asked = Fork(talk, witness.named("new"), point, START)
                 refused = await witness.refusal(witness.repository.fork(asked))
                 expect(refused, DataValidationError, f"what a fork at {point!r} ends with")
-            expect(
-                await witness.get(witness.repository.conversation(witness.named("new"))), None, "what is made"
-            )
+            expect(await witness.conversation(witness.named("new")), None, "what is made")
             await _remove(witness, talk, 7)
             await expect_the_same_branches("after the parent has lost the message")
-            await witness.get(witness.repository.clear(talk, now=START))
+            await witness.clear(talk)
             await expect_the_same_branches("after the parent was cleared")
-            await witness.get(witness.repository.clear(branch, now=START))
-            await witness.get(witness.repository.append(batch(branch, said("new"))))
-            described = await witness.get(witness.repository.conversation(branch))
+            await witness.clear(branch)
+            await witness.append(branch, said("new"))
+            described = await witness.conversation(branch)
             expect(described and described.forked_from, None, "the origin of a branch that was cleared")
 
     @law
@@ -114,14 +109,14 @@ class ForkLaws(MessageRepositoryUnderTest):
         """L28 fork: an append, summary, removal or clear in one conversation of a tree changes no other one."""
         async with self.open() as witness:
             changes: dict[str, Callable[[str], Awaitable[object]]] = {
-                "append": lambda talk: witness.get(witness.repository.append(batch(talk, said("new")))),
+                "append": lambda talk: witness.append(talk, said("new")),
                 "summary": lambda talk: witness.summarize(talk, 0, 2, message_id="t"),
                 "deleting summary": lambda talk: witness.summarize(
                     talk, 0, 2, message_id="t", delete_covered=True
                 ),
                 "removal": lambda talk: _remove(witness, talk, 1),
                 "removals": lambda talk: _remove(witness, talk, 7),
-                "clear": lambda talk: witness.get(witness.repository.clear(talk, now=START)),
+                "clear": witness.clear,
             }
             for what, change in changes.items():
                 for which in range(4):
@@ -139,8 +134,8 @@ class ForkLaws(MessageRepositoryUnderTest):
                             expect(
                                 [one.summary_message_id for one in chain], ["s"], "what covers its message"
                             )
-                            same = batch(name, said("0", "第0句", timestamp=INSTANTS[0]))
-                            again = await witness.get(witness.repository.append(same))
+                            same = said("0", "第0句", timestamp=INSTANTS[0])
+                            again = await witness.append(name, same)
                             expect(again.duplicates, ("0",), "what it shares is known to it")
 
     @law
@@ -149,18 +144,18 @@ class ForkLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk, branch = witness.named("ada's"), witness.named("bob's")
             with acting_as(ADA):
-                await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+                await witness.append(talk, said("1"), said("2"))
                 whole = await witness.read(talk)
             with acting_as(CAI):
                 answer = await witness.ask(witness.repository.fork(Fork(talk, branch, None, START)))
             expect(answer, Failure(ConversationNotFoundError(talk)), "a fork of what may not be seen")
             with acting_as(BOB):
-                await _fork(witness, talk, branch, None)
-                await witness.get(witness.repository.append(batch(branch, said("3"))))
+                await witness.fork(talk, branch)
+                await witness.append(branch, said("3"))
             for who, origin in ((BOB, ForkOrigin(talk, 1, 2)), (DEE, None)):
                 with acting_as(who):
                     read = await witness.read(branch)
-                    found = await witness.get(witness.repository.conversation(branch))
+                    found = await witness.conversation(branch)
                     listing = ConversationListing(3, prefix=branch)
                     (listed,) = await witness.get(witness.repository.conversations(listing))
                 expect(read[:2], whole, f"what is shared, as {who.name} reads it")
@@ -171,7 +166,7 @@ class ForkLaws(MessageRepositoryUnderTest):
                     expect(await witness.read(branch), (), f"what {who.name} reads of Bob's branch")
             reads_his = Granted(Namespace("bob"), rights=frozenset({"read"}))
             with acting_as(evolve(ADA, granted=(*(ADA.granted or ()), reads_his))):
-                cleared = await witness.get(witness.repository.clear(talk, now=START, with_branches=True))
+                cleared = await witness.clear(talk, with_branches=True)
             expect(cleared and cleared.still_shared_by, (branch,), "what Ada may not clear")
             with acting_as(DEE):
                 expect((await witness.read(branch))[:2], whole, "what is shared when Ada has cleared hers")
@@ -207,16 +202,8 @@ class ForkLaws(MessageRepositoryUnderTest):
                         expect(read, ids, "a branch that began while its parent was cleared")
                         (await witness.observe(branch)).expect_counts(branch)
                     else:
-                        described = await witness.get(witness.repository.conversation(branch))
+                        described = await witness.conversation(branch)
                         expect(described, None, "a branch that was refused because its parent was cleared")
-
-
-async def _fork(witness: Witness, talk: str, branch: str, at: str | int | None) -> Forked:
-    return await witness.get(witness.repository.fork(Fork(talk, branch, at, START)))
-
-
-async def _page(witness: Witness, talk: str, view: View, at: int | None = None) -> MessagePage | None:
-    return await witness.get(witness.repository.page(PageQuery(talk, view, as_of=at)))
 
 
 async def _talk(witness: Witness, name: str = "会") -> str:
@@ -224,10 +211,10 @@ async def _talk(witness: Witness, name: str = "会") -> str:
     talk = witness.named(name)
     for index in range(6):
         draft = said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3])
-        await witness.get(witness.repository.append(batch(talk, draft)))
+        await witness.append(talk, draft)
     await witness.summarize(talk, 0, 3, message_id="s")
-    await witness.get(witness.repository.append(batch(talk, said("6"), said("7"))))
-    await witness.get(witness.repository.append(batch(talk, said("8"))))
+    await witness.append(talk, said("6"), said("7"))
+    await witness.append(talk, said("8"))
     return talk
 
 
@@ -235,14 +222,14 @@ async def _tree(witness: Witness, name: str) -> list[str]:
     """Create a conversation, a branch with more messages, a branch of that branch, and a second one from an earlier point."""
     talk = await _talk(witness, name)
     tree = [talk, *(f"{talk} {number}" for number in range(3))]
-    await _fork(witness, talk, tree[1], "7")
-    await witness.get(witness.repository.append(batch(tree[1], said("7a"), said("7b"))))
-    await _fork(witness, tree[1], tree[2], "7a")
-    await _fork(witness, tree[1], tree[3], "6")
-    await witness.get(witness.repository.append(batch(tree[3], said("6a"))))
+    await witness.fork(talk, tree[1], "7")
+    await witness.append(tree[1], said("7a"), said("7b"))
+    await witness.fork(tree[1], tree[2], "7a")
+    await witness.fork(tree[1], tree[3], "6")
+    await witness.append(tree[3], said("6a"))
     return tree
 
 
 async def _remove(witness: Witness, talk: str, times: int) -> None:
     for _ in range(times):
-        await witness.get(witness.repository.remove_newest(talk, now=START, threshold=None))
+        await witness.remove_newest(talk)

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERYBODY, NO_PRINCIPAL, Granted, Principal, Right, acting_as
-from chatmemory.conversation.message_repository import ConversationListing, PageQuery
+from chatmemory.conversation.message_repository import ConversationListing
 from chatmemory.conversation.messages import ConversationOrder
 from chatmemory.effect import Failure
 from chatmemory.errors import AccessDeniedError
@@ -42,10 +42,10 @@ class OwnerLaws(MessageRepositoryUnderTest):
             talk = witness.named("a")
             with acting_as(somebody("ada")):
                 await _begin(witness, talk)
-                await witness.get(witness.repository.clear(talk, now=START))
+                await witness.clear(talk)
             await _expect_rights(witness, somebody("bob"), talk, set())
             with acting_as(somebody("ada")):
-                await witness.get(witness.repository.append(batch(talk, said("again"))))
+                await witness.append(talk, said("again"))
             await _expect_rights(witness, somebody("bob"), talk, set())
 
     @law
@@ -115,7 +115,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
                 talk = witness.named(f"of {user}")
                 with acting_as(somebody(user)):
                     for number in range(10):
-                        await witness.get(witness.repository.append(batch(talk, said(f"{number}"))))
+                        await witness.append(talk, said(f"{number}"))
                         listed = await witness.get(
                             witness.repository.conversations(
                                 ConversationListing(9, None, "id", witness.space)
@@ -128,7 +128,7 @@ class OwnerLaws(MessageRepositoryUnderTest):
 
 async def _begin(witness: Witness, talk: str) -> None:
     """Store three messages, and summarize the first two of them."""
-    await witness.get(witness.repository.append(batch(talk, *map(said, "012"))))
+    await witness.append(talk, *map(said, "012"))
     with acting_as(EVERYBODY):  # as the service does, for every principal
         await witness.summarize(talk, 0, 2, message_id="summary")
 
@@ -162,7 +162,7 @@ async def _expect_rights(witness: Witness, who: Principal, talk: str, rights: se
                     expect(answer.value_or("denied"), None, f"what {who.name!r} deletes of {talk!r}")
                 else:
                     expect(_is_denied(answer), True, f"whether {who.name!r} may not delete in {talk!r}")
-        page = await witness.get(repository.page(PageQuery(talk, "full", limit=1, newer_than=0)))
+        page = await witness.page(talk, "full", limit=1, newer_than=0)
         expect(
             page is not None, seen.conversation is not None, f"whether {who.name!r} gets a page of {talk!r}"
         )

@@ -2,15 +2,10 @@
 
 from datetime import datetime, timedelta
 
-from attrs import evolve
-
-from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.conversation.messages import MessagePage, View
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import INSTANTS, START, batch, said
-from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
-
-VIEWS: tuple[View, ...] = ("full", "model")
+from chatmemory.laws.kit.samples import INSTANTS, START, said
+from chatmemory.laws.messages.witness import VIEWS, MessageRepositoryUnderTest, Witness, joined
 
 
 class PastLaws(MessageRepositoryUnderTest):
@@ -26,41 +21,37 @@ class PastLaws(MessageRepositoryUnderTest):
             for version, (pages, stored_at) in read.items():
                 for at in (version, stored_at, stored_at + timedelta(seconds=59)):
                     for view in VIEWS:
-                        expect(await _page(witness, talk, view, at), pages[view], f"{view} as of {at}")
+                        expect(await witness.page(talk, view, as_of=at), pages[view], f"{view} as of {at}")
                         await _expect_parts(witness, talk, view, at)
             nothing = MessagePage((), 0, None, 0)
             for before in (0, START - timedelta(microseconds=1), INSTANTS[3]):
-                expect(await _page(witness, talk, "model", before), nothing, f"as of {before}")
+                expect(await witness.page(talk, "model", as_of=before), nothing, f"as of {before}")
             for later in (last + 1, last + 1000, INSTANTS[4]):
-                expect(await _page(witness, talk, "model", later), read[last][0]["model"], f"as of {later}")
+                page = await witness.page(talk, "model", as_of=later)
+                expect(page, read[last][0]["model"], f"as of {later}")
 
     @law
     async def test_l27_past_of_what_was_removed(self) -> None:
         """L27 past: deleted messages are missing, the page of their time reports it, and a page of a later time is whole."""
         async with self.open() as witness:
             for name in ("removed", "summarized", "cleared"):
-                talk, repository = witness.named(name), witness.repository
+                talk = witness.named(name)
                 read = await _life(witness, talk, delete_covered=name == "summarized")
                 now = START + timedelta(hours=1)
                 if name == "removed":
-                    await witness.get(repository.remove_newest(talk, now=now, threshold=None))
+                    await witness.remove_newest(talk, now=now)
                 elif name == "cleared":
-                    await witness.get(repository.clear(talk, now=now))
-                    expect(
-                        await _page(witness, talk, "full", 2),
-                        None,
-                        "a page of a conversation that is cleared",
-                    )
-                after = await witness.get(
-                    repository.append(batch(talk, said("z"), now=now + timedelta(minutes=1)))
-                )
+                    await witness.clear(talk, now=now)
+                    cleared = await witness.page(talk, as_of=2)
+                    expect(cleared, None, "a page of a conversation that is cleared")
+                after = await witness.append(talk, said("z"), now=now + timedelta(minutes=1))
                 version = after.conversation.version
                 left = {message.id: message.content for message in await witness.read(talk)}
                 for earlier, (pages, stored_at) in read.items():
                     kept = [message for message in pages["full"].messages if message.id in left]
                     is_whole = name == "summarized" and earlier >= max(read) - 1
                     for at in (earlier, stored_at):
-                        page = await _page(witness, talk, "full", at)
+                        page = await witness.page(talk, as_of=at)
                         expect(
                             page and page.is_whole, is_whole, f"whether all of {earlier} is kept when {name}"
                         )
@@ -69,7 +60,7 @@ class PastLaws(MessageRepositoryUnderTest):
                             found, [message.id for message in kept], f"what is kept of {earlier} when {name}"
                         )
                 for at in (version, version - (name != "summarized"), now, now + timedelta(minutes=2)):
-                    page = await _page(witness, talk, "full", at)
+                    page = await witness.page(talk, as_of=at)
                     expect(page and page.is_whole, True, f"whether all as of {at} is kept when {name}")
 
 
@@ -83,7 +74,7 @@ async def _life(
     async def note() -> None:
         found: dict[View, MessagePage] = {}
         for view in VIEWS:
-            if (page := await _page(witness, talk, view, None)) is not None:
+            if (page := await witness.page(talk, view)) is not None:
                 found[view] = page
         read[found["model"].version] = (found, now)
 
@@ -91,7 +82,7 @@ async def _life(
         drafts = [
             said(f"{number}.{index}", f"第{index}句", timestamp=INSTANTS[index % 3]) for index in range(size)
         ]
-        await witness.get(witness.repository.append(batch(talk, *drafts, now=now)))
+        await witness.append(talk, *drafts, now=now)
         await note()
         now += timedelta(minutes=1)
         if number % 2:
@@ -100,34 +91,15 @@ async def _life(
             )
             await note()
             now += timedelta(minutes=1)
-    await witness.get(witness.repository.append(batch(talk, said("last"), now=now)))
+    await witness.append(talk, said("last"), now=now)
     await note()
     return read
 
 
-async def _page(witness: Witness, talk: str, view: View, at: int | datetime | None) -> MessagePage | None:
-    return await witness.get(witness.repository.page(PageQuery(talk, view, as_of=at)))
-
-
 async def _expect_parts(witness: Witness, talk: str, view: View, at: int | datetime) -> None:
     """Break the law unless pages of two, joined in both directions, are the whole page."""
-    whole = await _page(witness, talk, view, at)
-    ids = [message.id for message in whole.messages] if whole else []
-    back: list[str] = []
-    forth: list[str] = []
-    older: int | None = None
-    query = PageQuery(talk, view, limit=2, as_of=at)
-    for _ in ids:  # a cursor that does not move must not hang the law
-        page = await witness.get(witness.repository.page(evolve(query, older_than=older)))
-        back = [message.id for message in page.messages] + back if page else back
-        older = page.older if page else None
-        if older is None:
-            break
-    newer = 0
-    for _ in ids:
-        page = await witness.get(witness.repository.page(evolve(query, newer_than=newer)))
-        if page is None or not page.messages:
-            break
-        forth += [message.id for message in page.messages]
-        newer = page.newer
-    expect((back, forth), (ids, ids), f"pages of {view} as of {at}, joined")
+    whole = await witness.read(talk, view, as_of=at)
+    back = await witness.backwards(talk, view, limit=2, as_of=at)
+    forth = await witness.forwards(talk, view, limit=2, as_of=at)
+    read, *parts = ([message.id for message in one] for one in (whole, joined(back[::-1]), joined(forth)))
+    expect(parts, [read, read], f"pages of {view} as of {at}, joined")

@@ -5,14 +5,13 @@ from typing import Final
 
 from attrs import evolve
 
-from chatmemory.conversation.message_repository import ConversationListing, PageQuery
-from chatmemory.conversation.messages import ChatMessage, ConversationOrder, View
+from chatmemory.conversation.message_repository import ConversationListing
+from chatmemory.conversation.messages import ConversationOrder
 from chatmemory.input.choices import Role
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said
-from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
+from chatmemory.laws.messages.witness import VIEWS, MessageRepositoryUnderTest, Witness, joined
 
-VIEWS: tuple[View, ...] = ("full", "model")
 ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "system", "tool")
 SPOKEN: Final = [said(f"{index}", "说" * index, role=ROLES[index % len(ROLES)]) for index in range(8)]
 
@@ -26,7 +25,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
         self.expect_durability()
         async with self.open() as before:
             talk = await _talk_with_summary(before)
-            await before.get(before.repository.append(batch(talk, said("last"), threshold=ALWAYS)))
+            await before.append(talk, said("last"), threshold=ALWAYS)
             seen = await before.observe(talk)
             chain = await before.get(before.repository.summarizations_of(talk, "1"))
         async with self.open(space=before.space) as after:
@@ -47,33 +46,38 @@ class ReadingLaws(MessageRepositoryUnderTest):
             for view in VIEWS:
                 whole = await witness.read(talk, view)
                 for limit in (0, 1, 2, 5, len(whole), len(whole) + 1, None):
-                    page = await witness.get(witness.repository.page(PageQuery(talk, view, limit=limit)))
+                    page = await witness.page(talk, view, limit=limit)
                     count = len(whole) if limit is None else min(limit, len(whole))
                     expect(page and page.messages, whole[len(whole) - count :], f"the last {limit} in {view}")
                     is_all = page and page.older is None
                     expect(is_all, count == len(whole), f"whether nothing is older than the last {limit}")
                 for before in INSTANTS:
                     earlier = tuple(message for message in whole if message.timestamp < before)
-                    found = await _page(witness, PageQuery(talk, view, before=before))
+                    found = await witness.read(talk, view, before=before)
                     expect(found, earlier, f"the messages before {before}")
-                    last = await _page(witness, PageQuery(talk, view, limit=1, before=before))
+                    last = await witness.read(talk, view, limit=1, before=before)
                     expect(last, earlier[-1:], f"the last message before {before}")
                 for size in (1, 2, 3, 100):
-                    expect(await _backwards(witness, talk, view, size), whole, f"{view} backwards by {size}")
-                    expect(await _forwards(witness, talk, view, size), whole, f"{view} forwards by {size}")
+                    back = await witness.backwards(talk, view, limit=size)
+                    expect(joined(back[::-1]), whole, f"{view} backwards by {size}")
+                    forth = await witness.forwards(talk, view, limit=size)
+                    expect(joined(forth), whole, f"{view} forwards by {size}")
+                    are_first = [page.older is None for page in forth]
+                    first = [True] + [False] * (len(forth) - 1)
+                    expect(are_first, first, "whether nothing is older than a page forwards")
 
     @law
     async def test_l10_window_waits(self) -> None:
         """L10 window: the cursor at the end returns only later messages, and no message is returned twice."""
         async with self.open() as witness:
             talk = witness.named("a")
-            await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
-            page = await witness.get(witness.repository.page(PageQuery(talk, "full")))
+            await witness.append(talk, said("1"), said("2"))
+            page = await witness.page(talk, "full")
             cursor = page.newer if page else 0
-            at_end = await witness.get(witness.repository.page(PageQuery(talk, "full", newer_than=cursor)))
+            at_end = await witness.page(talk, "full", newer_than=cursor)
             expect(at_end and (at_end.messages, at_end.newer), ((), cursor), "the page at the end")
-            await witness.get(witness.repository.append(batch(talk, said("3", timestamp=INSTANTS[3]))))
-            fresh = await _page(witness, PageQuery(talk, "full", newer_than=cursor))
+            await witness.append(talk, said("3", timestamp=INSTANTS[3]))
+            fresh = await witness.read(talk, "full", newer_than=cursor)
             expect([message.id for message in fresh], ["3"], "what came next")
 
     @law
@@ -83,8 +87,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
             names = ("会", "a%", "ab", "A", "a_", "会议", "a", "🙂", "\uffff")
             for index, name in enumerate(names):
                 changed_at = START + timedelta(minutes=index // 4)
-                appending = batch(witness.named(name), said("1"), now=changed_at)
-                await witness.get(witness.repository.append(appending))
+                await witness.append(witness.named(name), said("1"), now=changed_at)
             latest = sorted(range(len(names)), key=lambda index: (index // 4, names[index]), reverse=True)
             in_order: dict[ConversationOrder, list[str]] = {
                 "id": sorted(names),
@@ -102,7 +105,7 @@ class ReadingLaws(MessageRepositoryUnderTest):
         """L20 errors: after its release a repository fails with a typed error, or really does the operation."""
         async with self.open() as witness:
             talk = witness.named("a")
-            await witness.get(witness.repository.append(batch(talk, said("1"))))
+            await witness.append(talk, said("1"))
 
         async def written(later: Witness) -> bool:
             return [message.id for message in await later.read(talk)] == ["1", "2"]
@@ -116,15 +119,10 @@ async def _talk_with_summary(witness: Witness) -> str:
     talk = witness.named("会")
     for index in range(12):
         draft = said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3])
-        await witness.get(witness.repository.append(batch(talk, draft)))
+        await witness.append(talk, draft)
     for name, delete_covered in (("s", False), ("t", True)):
         await witness.summarize(talk, 1, 3, message_id=name, delete_covered=delete_covered)
     return talk
-
-
-async def _page(witness: Witness, query: PageQuery) -> tuple[ChatMessage, ...]:
-    page = await witness.get(witness.repository.page(query))
-    return page.messages if page else ()
 
 
 async def _listed(witness: Witness, listing: ConversationListing) -> list[str]:
@@ -139,37 +137,6 @@ async def _listed(witness: Witness, listing: ConversationListing) -> list[str]:
     return joined
 
 
-async def _backwards(witness: Witness, talk: str, view: View, size: int) -> tuple[ChatMessage, ...]:
-    """Join the pages from the newest to the oldest."""
-    joined: tuple[ChatMessage, ...] = ()
-    query = PageQuery(talk, view, limit=size)
-    for _ in range(100):  # a cursor that does not move must not hang the law
-        page = await witness.get(witness.repository.page(query))
-        if page is None:
-            break
-        joined = page.messages + joined
-        if page.older is None:
-            break
-        query = PageQuery(talk, view, limit=size, older_than=page.older)
-    return joined
-
-
-async def _forwards(witness: Witness, talk: str, view: View, size: int) -> tuple[ChatMessage, ...]:
-    """Join the pages from the oldest to the newest."""
-    joined: tuple[ChatMessage, ...] = ()
-    cursor = 0
-    for _ in range(100):
-        page = await witness.get(
-            witness.repository.page(PageQuery(talk, view, limit=size, newer_than=cursor))
-        )
-        if page is None or not page.messages:
-            break
-        expect(page.older is None, not joined, "whether nothing is older than a page forwards")
-        joined += page.messages
-        cursor = page.newer
-    return joined
-
-
 class CountingLaws(MessageRepositoryUnderTest):
     """Counts, version and times agree with the changes and with what can be read."""
 
@@ -177,7 +144,7 @@ class CountingLaws(MessageRepositoryUnderTest):
     async def test_l25_counts(self) -> None:
         """L25 counts: size, version and times of a conversation equal the result of its changes, after every change."""
         async with self.open() as witness:
-            talk, repository = witness.named("会"), witness.repository
+            talk = witness.named("会")
             version, began, now = 0, START, START
 
             async def expect_change() -> None:
@@ -191,9 +158,9 @@ class CountingLaws(MessageRepositoryUnderTest):
                 now += timedelta(minutes=1)
 
             for _ in range(2):
-                await witness.get(repository.append(batch(talk, *SPOKEN[:5], now=now)))
+                await witness.append(talk, *SPOKEN[:5], now=now)
                 await expect_change()
-                await witness.get(repository.append(batch(talk, *SPOKEN[3:], now=now)))  # some of them again
+                await witness.append(talk, *SPOKEN[3:], now=now)  # some of them again
                 await expect_change()
                 for delete_covered in (False, True):
                     name = f"summary of version {version}"
@@ -203,14 +170,14 @@ class CountingLaws(MessageRepositoryUnderTest):
                     await expect_change()
                 # Three messages, and the messages of the summary that was deleted with two others.
                 for _ in range(6):
-                    await witness.get(repository.remove_newest(talk, now=now, threshold=None))
+                    await witness.remove_newest(talk, now=now)
                     await expect_change()
                 before = await witness.observe(talk)
-                nothing = await witness.get(repository.remove_newest(talk, now=now, threshold=None))
+                nothing = await witness.remove_newest(talk, now=now)
                 expect((nothing, await witness.observe(talk)), (None, before), "a removal from an empty view")
                 began = now
-                await witness.get(repository.append(batch(talk, said("last"), now=now)))
+                await witness.append(talk, said("last"), now=now)
                 await expect_change()
-                await witness.get(repository.clear(talk, now=now))
+                await witness.clear(talk, now=now)
                 await expect_change()
                 began = now

@@ -39,7 +39,7 @@ from chatmemory.laws.kit.samples import (
     summary_of,
 )
 from chatmemory.laws.kit.side_by_side import SideBySide
-from chatmemory.laws.messages.witness import Observation, Witness
+from chatmemory.laws.messages.witness import VIEWS, Observation, Witness
 
 APPEND = "L1 append: a conversation has its earlier messages, and then the batch"
 ATOMIC = "L2 atomic batch: a refused batch fails with its reason, and changes nothing"
@@ -55,7 +55,6 @@ FORK = (
 )
 UNDO = "L29 undo: the newest change is undone, as far as its content is kept, by a new change"
 COUNTS = "L25 counts: the counts of a conversation equal what can be read of it"
-VIEWS: tuple[View, ...] = ("full", "model")
 
 ADA = somebody("ada")
 BOB = evolve(

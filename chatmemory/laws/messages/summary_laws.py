@@ -8,7 +8,7 @@ from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory.laws.kit.law import Cancellation, expect, expect_one_of, law
-from chatmemory.laws.kit.samples import INSTANTS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import INSTANTS, batch, said, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 RIVALS = 4
@@ -61,7 +61,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
         """L14 coverage: a summary has the position of the last message that it covers, after the messages that stay in view."""
         async with self.open() as witness:
             talk, repository = await _talk(witness), witness.repository
-            page = await witness.get(repository.page(PageQuery(talk, "model")))
+            page = await witness.page(talk, "model")
             covered = page.messages[0:5:2] if page else ()
             await witness.get(
                 repository.summarize(summary_of(talk, covered, message_id="s", planned_at_version=2))
@@ -75,7 +75,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk, repository = await _talk(witness), witness.repository
             plans = [await witness.plan(talk, 0, 3, message_id=name) for name in ("first", "second")]
-            await witness.get(repository.append(batch(talk, said("meanwhile"))))
+            await witness.append(talk, said("meanwhile"))
             summarized = await witness.get(repository.summarize(plans[0]))
             before = await witness.observe(talk)
             overlapping = plans[1].planned_at_version, summarized.version
@@ -94,8 +94,8 @@ class SummaryLaws(MessageRepositoryUnderTest):
             conflict = Failure(VersionConflictError(talk, version, version + 1))
             expect(await witness.ask(repository.summarize(late)), conflict, "planned before another summary")
             plan = await witness.plan(talk, 1, 2, message_id="fourth")
-            await witness.get(repository.clear(talk, now=START))
-            await witness.get(repository.append(batch(talk, *(said(f"{index}") for index in range(6)))))
+            await witness.clear(talk)
+            await witness.append(talk, *(said(f"{index}") for index in range(6)))
             answer = await witness.ask(repository.summarize(plan))
             version = plan.planned_at_version
             expect(
@@ -157,7 +157,7 @@ async def _watch_and_cancel(
         watching.start_soon(watch)
         await cancellation.of(lambda: witness.ask(witness.repository.summarize(plan)))
         watching.cancel_scope.cancel()
-    await witness.get(witness.repository.append(batch(talk, said("next"))))
+    await witness.append(talk, said("next"))
     whole, short = [*"012345"], ["s", "4", "5"]
     for view in views:
         expect_one_of(view, (whole, short), "a view while a summary was written")
@@ -172,5 +172,5 @@ async def _talk(witness: Witness, talk: str | None = None) -> str:
     talk = talk or witness.named("会议")
     drafts = [said(f"{index}", f"第{index}句", timestamp=INSTANTS[index % 3]) for index in range(6)]
     for half in (drafts[:3], drafts[3:]):
-        await witness.get(witness.repository.append(batch(talk, *half)))
+        await witness.append(talk, *half)
     return talk

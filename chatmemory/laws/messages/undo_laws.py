@@ -4,7 +4,7 @@ from typing import Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import EVERY_RIGHT, Granted, Principal, Right, acting_as
-from chatmemory.conversation.message_repository import Fork, Replacement, Undo
+from chatmemory.conversation.message_repository import Replacement, Undo
 from chatmemory.conversation.messages import ClearReport, Undone
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import (
@@ -33,26 +33,26 @@ class UndoLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             log = await follower(self, witness, witness.repository)
             talk, branch = witness.named("会"), witness.named("分")
-            await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+            await witness.append(talk, said("1"), said("2"))
             read = [await witness.observe(talk)]
             await witness.summarize(talk, 0, 2, message_id=witness.named("s"))
             read.append(await witness.observe(talk))
-            await witness.get(witness.repository.append(batch(talk, said("3"), said("4"))))
-            await witness.get(witness.repository.fork(Fork(talk, branch, None, START)))
+            await witness.append(talk, said("3"), said("4"))
+            await witness.fork(talk, branch)
             shared = await witness.observe(branch)
             added = await _undo(witness, talk)
             expect(added, Success(Undone("added", 4, 2, 0)), "the undo of an append")
             _expect_same(await witness.observe(talk), read[1], "an append that was undone")
             expect(await witness.observe(branch), shared, "the branch of what was undone in its parent")
-            again = await witness.get(witness.repository.append(batch(talk, said("3"))))
+            again = await witness.append(talk, said("3"))
             expect(again.stored, ("3",), "what is stored again that was taken back")
             await _undo(witness, talk)
             expect(await _refused(witness, talk), NotUndoableError, "the undo of an undo")
-            await witness.get(witness.repository.append(batch(branch, said("5"))))
+            await witness.append(branch, said("5"))
             await _undo(witness, branch)
             _expect_same(await witness.observe(branch), shared, "an append to a branch that was undone")
             other = witness.named("other")
-            await witness.get(witness.repository.fork(Fork(talk, other, None, START)))
+            await witness.fork(talk, other)
             forked = await _undo(witness, other)
             expect(forked, Success(Undone("forked", 7, 3, 0)), "the undo of a fork")
             expect((await witness.observe(other)).full, (), "what is left of a branch")
@@ -76,12 +76,12 @@ class UndoLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             for delete_covered in (False, True):
                 talk = witness.named(f"{delete_covered}")
-                await witness.get(witness.repository.append(batch(talk, said("1"), said("2"), said("3"))))
+                await witness.append(talk, said("1"), said("2"), said("3"))
                 before = await witness.observe(talk)
                 name = witness.named("s")
                 await witness.summarize(talk, 0, 2, message_id=name, delete_covered=delete_covered)
                 branch = f"{talk} branch"
-                await witness.get(witness.repository.fork(Fork(talk, branch, None, START)))
+                await witness.fork(talk, branch)
                 summarized, shared = await witness.observe(talk), await witness.observe(branch)
                 undone = await _undo(witness, talk)
                 after = await witness.observe(talk)
@@ -100,24 +100,24 @@ class UndoLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk, early, late = (witness.named(name) for name in ("会", "early", "late"))
             for name in "123":
-                await witness.get(witness.repository.append(batch(talk, said(name))))
-            await witness.get(witness.repository.clear(talk, now=START))
+                await witness.append(talk, said(name))
+            await witness.clear(talk)
             expect(await _refused(witness, talk), NotUndoableError, "the undo of a clear that nothing keeps")
             for name in "456":
-                await witness.get(witness.repository.append(batch(talk, said(name))))
+                await witness.append(talk, said(name))
             whole = await witness.observe(talk)
-            await witness.get(witness.repository.fork(Fork(talk, early, "4", START)))
-            await witness.get(witness.repository.fork(Fork(talk, late, "5", START)))
-            await witness.get(witness.repository.append(batch(late, said("own"))))
-            report = await witness.get(witness.repository.clear(talk, now=START))
+            await witness.fork(talk, early, "4")
+            await witness.fork(talk, late, "5")
+            await witness.append(late, said("own"))
+            report = await witness.clear(talk)
             expect(report, ClearReport(3, 0, 8, still_shared_by=(early, late)), "what a clear answers")
             undone = await _undo(witness, talk)
             expect(undone, Success(Undone("cleared", 9, 0, 2, late)), "the undo of a clear")
             back = await witness.observe(talk)
             back.expect_counts(talk)
             expect(back.full, whole.full[:2], "what is back")
-            await witness.get(witness.repository.append(batch(talk, said("7"))))
-            await witness.get(witness.repository.clear(late, now=START))
+            await witness.append(talk, said("7"))
+            await witness.clear(late)
             left = [message.id for message in await witness.read(talk)]
             expect(left, ["4", "5", "7"], "what is there when the branch that held it was cleared")
 
@@ -127,7 +127,7 @@ class UndoLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk = witness.named("会")
             with acting_as(ADA):
-                await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
+                await witness.append(talk, said("1"), said("2"))
                 before = await witness.observe(talk)
             with acting_as(BOB):
                 expect(await _refused(witness, talk), AccessDeniedError, "the undo of who may only read")
@@ -139,7 +139,7 @@ class UndoLaws(MessageRepositoryUnderTest):
                 expect(other, conflict, "the undo of another version")
                 after = await witness.observe(talk)
                 expect(after, before, "the conversation that nobody has undone anything in")
-                await witness.get(witness.repository.remove_newest(talk, now=START, threshold=None))
+                await witness.remove_newest(talk)
                 expect(await _refused(witness, talk), NotUndoableError, "the undo of a removal")
 
     @law
@@ -147,15 +147,15 @@ class UndoLaws(MessageRepositoryUnderTest):
         """L29 clear: with its branches, all branches that hold one of its messages are cleared; other conversations stay."""
         async with self.open() as witness:
             talk, branch, twig, other = (witness.named(name) for name in ("会", "b", "c", "d"))
-            await witness.get(witness.repository.append(batch(talk, said("1"), said("2"))))
-            await witness.get(witness.repository.fork(Fork(talk, branch, "1", START)))
-            await witness.get(witness.repository.append(batch(branch, said("3"))))
-            await witness.get(witness.repository.fork(Fork(branch, twig, None, START)))
-            await witness.get(witness.repository.append(batch(other, said("1"))))
-            await witness.get(witness.repository.remove_newest(branch, now=START, threshold=None))
-            one = await witness.get(witness.repository.clear(branch, now=START))
+            await witness.append(talk, said("1"), said("2"))
+            await witness.fork(talk, branch, "1")
+            await witness.append(branch, said("3"))
+            await witness.fork(branch, twig)
+            await witness.append(other, said("1"))
+            await witness.remove_newest(branch)
+            one = await witness.clear(branch)
             expect(one and one.still_shared_by, (twig,), "who holds what was cleared in one branch")
-            all_ = await witness.get(witness.repository.clear(talk, now=START, with_branches=True))
+            all_ = await witness.clear(talk, with_branches=True)
             expect(all_, ClearReport(2, 0, 2, cleared_too=(twig,)), "what clearing a tree answers")
             for name in (talk, branch, twig):
                 expect(await witness.read(name), (), f"what is left in {name}")
@@ -220,9 +220,7 @@ class ReplacingLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             for delete_covered in (False, True):
                 talk = witness.named(f"{delete_covered}")
-                await witness.get(
-                    witness.repository.append(batch(talk, *[said(number) for number in "1234"]))
-                )
+                await witness.append(talk, *[said(number) for number in "1234"])
                 await witness.summarize(talk, 1, 3, message_id="s", delete_covered=delete_covered)
                 new = batch(talk, said("x"))
                 await witness.get(witness.repository.replace(Replacement(new, 2)))
@@ -230,8 +228,7 @@ class ReplacingLaws(MessageRepositoryUnderTest):
                 expect([kept.id for kept in seen.full], ["1", "x"], "what is stored")
                 expect([kept.id for kept in seen.model], ["1", "x"], "what is in view")
                 seen.expect_counts(talk)
-                again = batch(talk, said("2"), said("3"))
-                answer = await witness.get(witness.repository.append(again))
+                answer = await witness.append(talk, said("2"), said("3"))
                 expect(answer.stored, ("2", "3"), "ids that are free again")
 
     @law
@@ -254,7 +251,7 @@ class ReplacingLaws(MessageRepositoryUnderTest):
                 writer = Principal(name="writer", namespace=OWNER, granted=(Granted(OWNER, rights=rights),))
                 with acting_as(writer):
                     mine = witness.named(f"without {lacked}")
-                    await witness.get(witness.repository.append(batch(mine, said("1"))))
+                    await witness.append(mine, said("1"))
                     refused = await witness.ask(replace(Replacement(batch(mine, said("x")), 1)))
                 expect(refused, Failure(AccessDeniedError(lacked, mine)), f"a replacement without {lacked}")
             expect(await witness.observe(talk), before, "what is read after refusals")
@@ -267,5 +264,5 @@ async def _talk(witness: Witness) -> str:
     """Store the messages ``1`` to ``4``, each by its own append."""
     talk = witness.named("a")
     for number in "1234":
-        await witness.get(witness.repository.append(batch(talk, said(number, f"第{number}句"))))
+        await witness.append(talk, said(number, f"第{number}句"))
     return talk

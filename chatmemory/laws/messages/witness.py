@@ -3,21 +3,30 @@
 ``MessageRepositoryUnderTest``: the base class of all groups of laws for message repositories.
 """
 
-from typing import Any, ClassVar, final, get_args
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, ClassVar, Final, final, get_args
 
 from attrs import frozen
 
 from chatmemory.conversation.message_repository import (
+    Appended,
+    Fork,
+    MessageDraft,
     MessageRepository,
     MessageRepositoryTag,
     PageQuery,
     Summary,
+    WorkThreshold,
 )
-from chatmemory.conversation.messages import ChatMessage, Conversation, View
+from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation, Forked, MessagePage, View
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.errors import AppendError, ConversationUndoRefusal, ForkRefusal
 from chatmemory.laws.kit.law import Asker, LawBrokenError, RepositoryUnderTest, expect
-from chatmemory.laws.kit.samples import size_of, summary_of
+from chatmemory.laws.kit.samples import START, batch, size_of, summary_of
+
+VIEWS: Final[tuple[View, ...]] = ("full", "model")
+MOST_PAGES: Final = 100  # a cursor that does not move must not hang a law
 
 
 @final
@@ -58,16 +67,69 @@ class Witness(Asker):
     )
     repository: MessageRepository
 
-    async def read(self, conversation_id: str, view: View = "full") -> tuple[ChatMessage, ...]:
-        """Return every message of a view; no messages for an unknown conversation."""
-        page = await self.get(self.repository.page(PageQuery(conversation_id, view)))
+    async def append(self, conversation_id: str, *drafts: MessageDraft, **how: Any) -> Appended:
+        """Append messages, which must be accepted; *how*: as for ``batch``."""
+        return await self.get(self.repository.append(batch(conversation_id, *drafts, **how)))
+
+    async def remove_newest(
+        self, conversation_id: str, *, now: datetime = START, threshold: WorkThreshold | None = None
+    ) -> ChatMessage | None:
+        """Remove the newest message; None when there is none."""
+        return await self.get(self.repository.remove_newest(conversation_id, now=now, threshold=threshold))
+
+    async def clear(
+        self, conversation_id: str, *, now: datetime = START, with_branches: bool = False
+    ) -> ClearReport | None:
+        """Clear a conversation; None when there is none."""
+        return await self.get(self.repository.clear(conversation_id, now=now, with_branches=with_branches))
+
+    async def fork(self, conversation_id: str, new_id: str, at: str | int | None = None) -> Forked:
+        """Begin a branch, which must be accepted."""
+        return await self.get(self.repository.fork(Fork(conversation_id, new_id, at, START)))
+
+    async def conversation(self, conversation_id: str) -> Conversation | None:
+        """Return the description of a conversation; None when there is none."""
+        return await self.get(self.repository.conversation(conversation_id))
+
+    async def page(self, conversation_id: str, view: View = "full", **query: Any) -> MessagePage | None:
+        """Return a page, of everything unless *query* limits it; None when there is no conversation."""
+        return await self.get(self.repository.page(PageQuery(conversation_id, view, **query)))
+
+    async def read(self, conversation_id: str, view: View = "full", **query: Any) -> tuple[ChatMessage, ...]:
+        """Return the messages of a page; no messages for an unknown conversation."""
+        page = await self.page(conversation_id, view, **query)
         return page.messages if page else ()
+
+    async def backwards(self, conversation_id: str, view: View, **query: Any) -> list[MessagePage]:
+        """Return the pages from the newest to the oldest."""
+        pages: list[MessagePage] = []
+        for _ in range(MOST_PAGES):
+            page = await self.page(conversation_id, view, **query)
+            if page is None:
+                break
+            pages.append(page)
+            if page.older is None:
+                break
+            query["older_than"] = page.older
+        return pages
+
+    async def forwards(self, conversation_id: str, view: View, **query: Any) -> list[MessagePage]:
+        """Return the pages from the oldest to the newest."""
+        pages: list[MessagePage] = []
+        cursor = 0
+        for _ in range(MOST_PAGES):
+            page = await self.page(conversation_id, view, newer_than=cursor, **query)
+            if page is None or not page.messages:
+                break
+            pages.append(page)
+            cursor = page.newer
+        return pages
 
     async def plan(
         self, conversation_id: str, start: int = 0, stop: int | None = None, **summary: Any
     ) -> Summary:
         """Return a summary of a part of the model's view, planned at its version; *summary*: as for ``summary_of``."""
-        page = await self.get(self.repository.page(PageQuery(conversation_id, "model")))
+        page = await self.page(conversation_id, "model")
         if page is None:
             raise LawBrokenError(f"no page of {conversation_id!r}, which holds messages")
         covered = page.messages[start:stop]
@@ -85,13 +147,18 @@ class Witness(Asker):
 
         A cancelled write may still happen; when it happens during the read, the conversation is read again.
         """
-        conversation = await self.get(self.repository.conversation(conversation_id))
+        conversation = await self.conversation(conversation_id)
         while True:
             full = await self.read(conversation_id, "full")
             model = await self.read(conversation_id, "model")
-            before, conversation = conversation, await self.get(self.repository.conversation(conversation_id))
+            before, conversation = conversation, await self.conversation(conversation_id)
             if conversation == before:
                 return Observation(conversation, full, model)
+
+
+def joined(pages: Iterable[MessagePage]) -> tuple[ChatMessage, ...]:
+    """Return the messages of all pages."""
+    return tuple(message for page in pages for message in page.messages)
 
 
 class MessageRepositoryUnderTest(RepositoryUnderTest[Witness]):

@@ -3,7 +3,6 @@
 import json
 from itertools import chain
 
-from chatmemory.conversation.message_repository import PageQuery
 from chatmemory.effect.outcome import Failure, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
 from chatmemory.input.choices import Role
@@ -43,7 +42,7 @@ class WritingLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk = witness.named("会议")
             for start in range(0, len(drafts), 3):
-                await witness.get(witness.repository.append(batch(talk, *drafts[start : start + 3])))
+                await witness.append(talk, *drafts[start : start + 3])
                 messages = await witness.read(talk)
                 said_so_far = drafts[: start + 3]
                 expect(
@@ -66,7 +65,7 @@ class WritingLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk = witness.named("a")
             given: dict[str, Json] = {"tags": ["工作"]}
-            await witness.get(witness.repository.append(batch(talk, said("1", metadata=given))))
+            await witness.append(talk, said("1", metadata=given))
             given["tags"] = "changed by the writer"
             for _ in range(2):
                 read = (await witness.read(talk))[0].metadata
@@ -79,7 +78,7 @@ class WritingLaws(MessageRepositoryUnderTest):
         """L2 atomic batch: a batch with one message that cannot be stored fails with its reason and changes nothing."""
         async with self.open() as witness:
             talk, append = witness.named("a"), witness.repository.append
-            await witness.get(append(batch(talk, said("1"), said("2"))))
+            await witness.append(talk, said("1"), said("2"))
             before = await witness.observe(talk)
             conflict = Failure(MessageConflictError(talk, ("2",)))
             stale = Failure(VersionConflictError(talk, expected=7, actual=1))
@@ -103,13 +102,11 @@ class WritingLaws(MessageRepositoryUnderTest):
             seen: dict[str, Observation] = {}
             for talk in talks:
                 for number in "12":
-                    await witness.get(
-                        witness.repository.append(batch(talk, said(number, f"{talk} {number}")))
-                    )
+                    await witness.append(talk, said(number, f"{talk} {number}"))
                 seen[talk] = await witness.observe(talk)
             for talk in talks:
                 await witness.summarize(talk, 0, 1, message_id="s", delete_covered=True)
-                await witness.get(witness.repository.clear(talk, now=START))
+                await witness.clear(talk)
                 seen[talk] = Observation(None, (), ())
                 for other in talks:
                     expect(await witness.observe(other), seen[other], f"{other!r} after {talk!r} was changed")
@@ -119,24 +116,24 @@ class WritingLaws(MessageRepositoryUnderTest):
         """L4 clear: a cleared conversation is gone, a second clear finds nothing, and it begins again at a later version."""
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
-            await witness.get(repository.append(batch(talk, said("1", "old"), said("2"))))
+            await witness.append(talk, said("1", "old"), said("2"))
             full = await witness.read(talk)
             await witness.summarize(talk, message_id="s", delete_covered=True)
-            cleared = await witness.get(repository.clear(talk, now=START))
+            cleared = await witness.clear(talk)
             expect(
                 cleared and (cleared.messages, cleared.summaries), (1, 1), "messages and summaries removed"
             )
             for view in ("full", "model"):
-                expect(await witness.get(repository.page(PageQuery(talk, view))), None, "a page")
-            expect(await witness.get(repository.conversation(talk)), None, "the conversation")
+                expect(await witness.page(talk, view), None, "a page")
+            expect(await witness.conversation(talk), None, "the conversation")
             expect(await witness.get(repository.summarization(talk, "s")), None, "the summary's metadata")
             expect(await witness.get(repository.summarizations_of(talk, "1")), (), "the coverage")
-            expect(await witness.get(repository.clear(talk, now=START)), None, "a second clear")
+            expect(await witness.clear(talk), None, "a second clear")
             stale = await witness.ask(repository.append(batch(talk, said("3"), expected_version=2)))
             expect(stale, Failure(VersionConflictError(talk, 2, 3)), "an add that expects the version before")
-            again = await witness.get(repository.append(batch(talk, said("1", "new"), expected_version=3)))
+            again = await witness.append(talk, said("1", "new"), expected_version=3)
             expect(again.stored, ("1",), "ids stored afterwards")
-            again = await witness.get(repository.append(batch(talk, said("1", "new"), said("2"))))
+            again = await witness.append(talk, said("1", "new"), said("2"))
             expect(again.stored, ("2",), "ids stored afterwards, with one that is there")
             anew = await witness.observe(talk)
             expect([kept.content for kept in anew.full], ["new", full[1].content], "contents afterwards")
@@ -161,10 +158,10 @@ class WritingLaws(MessageRepositoryUnderTest):
                 (nobody, await witness.get(repository.summarizations_of(talk, "1"))), ((), ()), "and lists"
             )
             expect(await witness.observe(talk), Observation(None, (), ()), "what is read of it")
-            first = await witness.get(repository.append(batch(talk, said("1"), expected_version=0)))
+            first = await witness.append(talk, said("1"), expected_version=0)
             expect(first.conversation.version, 1, "the version of its first message")
             before = await witness.observe(talk)
-            await witness.get(repository.append(batch(talk, said("1"), said("1"), now=INSTANTS[-1])))
+            await witness.append(talk, said("1"), said("1"), now=INSTANTS[-1])
             expect(await witness.observe(talk), before, "what is read after an add of nothing new")
 
     @law
@@ -173,10 +170,10 @@ class WritingLaws(MessageRepositoryUnderTest):
         async with self.open() as witness:
             talk, repository = witness.named("a"), witness.repository
             sent = (said("1", metadata={"a": 1, "b": [2]}), said("2", "再见", timestamp=INSTANTS[1]))
-            await witness.get(repository.append(batch(talk, *sent)))
+            await witness.append(talk, *sent)
             # Neither another time nor another order of keys makes it another message.
             resent = (said("1", metadata={"b": [2], "a": 1}, timestamp=INSTANTS[2]), sent[1])
-            answer = await witness.get(repository.append(batch(talk, *resent, said("3"), said("3"))))
+            answer = await witness.append(talk, *resent, said("3"), said("3"))
             expect((answer.stored, answer.duplicates), (("3",), ("1", "2", "3")), "stored and duplicates")
             # A caller that lost the answer cannot know that the version has changed, by this batch or by a later
             # change.
@@ -197,7 +194,7 @@ class WritingLaws(MessageRepositoryUnderTest):
             expect(truth, Failure(MessageConflictError(talk, ("4",))), "true in the place of 1")
             await witness.summarize(talk, 0, 2, message_id="s", delete_covered=True)
             before = await witness.observe(talk)
-            answer = await witness.get(repository.append(batch(talk, *sent)))
+            answer = await witness.append(talk, *sent)
             expect(
                 (answer.stored, answer.duplicates),
                 ((), ("1", "2")),
@@ -210,39 +207,37 @@ class WritingLaws(MessageRepositoryUnderTest):
         """L24 remove: the newest message in view is removed; a summary is first replaced by the messages that it covers."""
         for delete_covered, order in ((False, "4321"), (True, "4s")):
             async with self.open() as witness:
-                talk, repository = witness.named("a"), witness.repository
+                talk = witness.named("a")
                 drafts = [said(number, f"第{number}句", metadata={"n": number}) for number in "1234"]
-                await witness.get(repository.append(batch(talk, *drafts)))
+                await witness.append(talk, *drafts)
                 await witness.summarize(talk, 0, 3, message_id="s", delete_covered=delete_covered)
                 for version, number in enumerate(order, start=3):
                     last = (await witness.read(talk, "model"))[-1]
-                    removed = await witness.get(
-                        repository.remove_newest(talk, now=INSTANTS[-1], threshold=ALWAYS)
-                    )
+                    removed = await witness.remove_newest(talk, now=INSTANTS[-1], threshold=ALWAYS)
                     expect(removed and removed.id, number, "the message removed")
                     if last.id == number:
                         expect(removed, last, "the message removed, as it was in view")
                     left = [kept.id for kept in await witness.read(talk)]
                     expect(number in left, False, "whether it is still stored")
-                    kept = await witness.get(repository.conversation(talk))
+                    kept = await witness.conversation(talk)
                     if kept is not None:
                         expect(kept.version, version, "the version afterwards")
-                again = await witness.get(repository.remove_newest(talk, now=START, threshold=ALWAYS))
+                again = await witness.remove_newest(talk, threshold=ALWAYS)
                 expect(again, None, "what is removed where nothing is left")
-                answer = await witness.get(repository.append(batch(talk, *drafts)))
+                answer = await witness.append(talk, *drafts)
                 expect(answer.stored, tuple("1234"), "the ids, which are free again")
 
     @law
     async def test_l24_remove_a_summary_that_deleted_another(self) -> None:
         """L24 remove: messages of a summary that the newest summary deleted come back, and none stays hidden."""
         async with self.open() as witness:
-            talk, repository = witness.named("a"), witness.repository
-            await witness.get(repository.append(batch(talk, *[said(number) for number in "123"])))
+            talk = witness.named("a")
+            await witness.append(talk, *[said(number) for number in "123"])
             for name, deletes in (("s", False), ("t", True)):
                 await witness.summarize(talk, 0, 2, message_id=name, delete_covered=deletes)
             expect([kept.id for kept in await witness.read(talk)], ["1", "2", "t"], "what is stored before")
             for removed_id, left in (("2", ["1"]), ("1", [])):
-                removed = await witness.get(repository.remove_newest(talk, now=START, threshold=None))
+                removed = await witness.remove_newest(talk)
                 expect(removed and removed.id, removed_id, "the message removed")
                 expect([kept.id for kept in await witness.read(talk)], left, "what is stored")
                 expect([kept.id for kept in await witness.read(talk, "model")], left, "what is in view")
