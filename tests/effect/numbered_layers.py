@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 
-from chatmemory.effect import Effect, Layer, ManagedRuntime, Tag
+from chatmemory.effect import Effect, Layer, ManagedRuntime, Reference, Tag
 
 
 class One(Tag[int]): ...
@@ -16,6 +16,12 @@ class Two(Tag[int]): ...
 
 
 class Three(Tag[int]): ...
+
+
+class Pace(Reference[int]):
+    @classmethod
+    def default(cls) -> int:
+        return 50
 
 
 TAGS: dict[int, Any] = {1: One, 2: Two, 3: Three}
@@ -49,10 +55,3 @@ async def services(layer: Layer[Any, Any], *tags: Any) -> list[Any]:
 async def build_and_release(layer: Layer[Any, Any]) -> None:
     async with ManagedRuntime(layer):
         pass
-
-
-async def build_and_interrupt(layer: Layer[Any, Any], when: anyio.Event) -> None:
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(build_and_release, layer)
-        await when.wait()
-        tasks.cancel_scope.cancel()

@@ -15,23 +15,16 @@ from chatmemory.effect import (
     Layer,
     ManagedRuntime,
     MissingServiceError,
-    Reference,
     Success,
     Tag,
 )
-from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
+from tests.effect.numbered_layers import Journal, One, Pace, Three, Two, build_and_release, services
 from tests.for_each import for_each
 
 pytestmark = pytest.mark.anyio
 
 ONE = Layer.succeed(One, 1)
 SUM = One.get().bind(lambda one: Two.get().map(lambda two: one + two))
-
-
-class Pace(Reference[int]):
-    @classmethod
-    def default(cls) -> int:
-        return 50
 
 
 async def test_what_a_composition_gives() -> None:

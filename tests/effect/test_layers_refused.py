@@ -33,7 +33,6 @@ from tests.effect.wrong_use import (
     layer,
     one,
     use,
-    wrong,
 )
 from tests.for_each import for_each
 
@@ -209,52 +208,52 @@ async def greeted(layer: Any) -> None:
 needs_greeter = Layer.scoped(GuestTag, guest_of, GreeterTag)
 
 MAKING = [
-    wrong(lambda: make.succeed(greeter, GreeterTag), "not a tag", "class "),
-    wrong(lambda: make.succeed(Greeter, greeter), "Greeter", "write GreeterTag"),
-    wrong(lambda: succeed(PoliteGreeter), "class", "PoliteGreeter("),
-    wrong(lambda: succeed(5), "lacks greet, leave", "Layer.mock("),
-    wrong(lambda: succeed(SilentGreeter()), "lacks greet, leave", "add "),
-    wrong(lambda: succeed(one), "an effect", "Layer.effect("),
-    wrong(lambda: sync(greeter), "takes a function", "lambda: ..."),
-    wrong(lambda: sync(answer), "answer", "promise("),
-    wrong(lambda: use(sync(dict)), "lacks greet", "Layer.mock("),
-    wrong(lambda: effect(greeter), "not an effect", "succeed(value)"),
-    wrong(lambda: effect(greet_layer), "greet_layer", "greet_layer()"),
-    wrong(lambda: effect(one, needs=GuestTag), "list", "[GuestTag]"),
-    wrong(lambda: use(effect(one)), "1 is no Greeter", "Layer.mock("),
-    wrong(lambda: scoped(greeter), "a function", "open_service"),
-    wrong(lambda: scoped(opens()), "a function", "open_service"),
-    wrong(lambda: use(scoped(PoliteGreeter)), NEEDS_FUNCTION, "@async"),
-    wrong(lambda: use(scoped(yields)), NEEDS_FUNCTION, "@async"),
-    wrong(lambda: use(scoped(answer)), "answer", "@async"),
-    wrong(lambda: use(scoped(opens_plainly)), "Generator", "@async"),
-    wrong(lambda: use(scoped(opens_silent)), "lacks greet", "Layer.mock("),
-    wrong(lambda: mock(gret=len), "'gret'", "did you mean 'greet'?"),
-    wrong(lambda: mock(greet="hi"), "Greeter.greet is a method", "greet=lambda *_: Effect.succeed('hi')"),
-    wrong(lambda: greeted(mock(greet=len)), "greets has returned 3", "Effect.succeed(value)"),
-    wrong(lambda: greeted(mock()), "GreeterTag.greet", "give it to Layer.mock", UnimplementedError),
-    wrong(lambda: make.suspend(layer), "takes a function", "lambda: layer"),
+    Wrong(lambda: make.succeed(greeter, GreeterTag), "not a tag", "class "),
+    Wrong(lambda: make.succeed(Greeter, greeter), "Greeter", "write GreeterTag"),
+    Wrong(lambda: succeed(PoliteGreeter), "class", "PoliteGreeter("),
+    Wrong(lambda: succeed(5), "lacks greet, leave", "Layer.mock("),
+    Wrong(lambda: succeed(SilentGreeter()), "lacks greet, leave", "add "),
+    Wrong(lambda: succeed(one), "an effect", "Layer.effect("),
+    Wrong(lambda: sync(greeter), "takes a function", "lambda: ..."),
+    Wrong(lambda: sync(answer), "answer", "promise("),
+    Wrong(lambda: use(sync(dict)), "lacks greet", "Layer.mock("),
+    Wrong(lambda: effect(greeter), "not an effect", "succeed(value)"),
+    Wrong(lambda: effect(greet_layer), "greet_layer", "greet_layer()"),
+    Wrong(lambda: effect(one, needs=GuestTag), "list", "[GuestTag]"),
+    Wrong(lambda: use(effect(one)), "1 is no Greeter", "Layer.mock("),
+    Wrong(lambda: scoped(greeter), "a function", "open_service"),
+    Wrong(lambda: scoped(opens()), "a function", "open_service"),
+    Wrong(lambda: use(scoped(PoliteGreeter)), NEEDS_FUNCTION, "@async"),
+    Wrong(lambda: use(scoped(yields)), NEEDS_FUNCTION, "@async"),
+    Wrong(lambda: use(scoped(answer)), "answer", "@async"),
+    Wrong(lambda: use(scoped(opens_plainly)), "Generator", "@async"),
+    Wrong(lambda: use(scoped(opens_silent)), "lacks greet", "Layer.mock("),
+    Wrong(lambda: mock(gret=len), "'gret'", "did you mean 'greet'?"),
+    Wrong(lambda: mock(greet="hi"), "Greeter.greet is a method", "greet=lambda *_: Effect.succeed('hi')"),
+    Wrong(lambda: greeted(mock(greet=len)), "greets has returned 3", "Effect.succeed(value)"),
+    Wrong(lambda: greeted(mock()), "GreeterTag.greet", "give it to Layer.mock", UnimplementedError),
+    Wrong(lambda: make.suspend(layer), "takes a function", "lambda: layer"),
 ]
 
 COMPOSING = [
-    wrong(lambda: given | greeter, "not a layer", "Layer.succeed(Tag, service)"),
-    wrong(lambda: given | GuestTag, "GuestTag", "Layer.succeed(GuestTag, service)"),
-    wrong(lambda: given | greet_layer, "function greet_layer", "greet_layer()"),
-    wrong(lambda: given >> one, "an effect", "runtime.run(effect)"),
-    wrong(lambda: given.feed_keep(PoliteGreeter), "PoliteGreeter", "Layer.succeed("),
-    wrong(lambda: given.replace(greeter), "not a layer", "Layer.succeed(Tag, service)"),
-    wrong(lambda: use(given.replace(guest)), "GuestTag", "stack | layer", UNKNOWN_FAKE),
-    wrong(lambda: use(needs_greeter), "GreeterTag, needed by", ">> the layer", MISSING),
-    wrong(
+    Wrong(lambda: given | greeter, "not a layer", "Layer.succeed(Tag, service)"),
+    Wrong(lambda: given | GuestTag, "GuestTag", "Layer.succeed(GuestTag, service)"),
+    Wrong(lambda: given | greet_layer, "function greet_layer", "greet_layer()"),
+    Wrong(lambda: given >> one, "an effect", "runtime.run(effect)"),
+    Wrong(lambda: given.feed_keep(PoliteGreeter), "PoliteGreeter", "Layer.succeed("),
+    Wrong(lambda: given.replace(greeter), "not a layer", "Layer.succeed(Tag, service)"),
+    Wrong(lambda: use(given.replace(guest)), "GuestTag", "stack | layer", UNKNOWN_FAKE),
+    Wrong(lambda: use(needs_greeter), "GreeterTag, needed by", ">> the layer", MISSING),
+    Wrong(
         lambda: use(given >> Layer.succeed(One, 1) >> needs_greeter),
         "GreeterTag",
         "layer.feed_keep(consumer)",
         MISSING,
     ),
-    wrong(
+    Wrong(
         lambda: use(given >> needs_greeter, ask_greeter), "GreeterTag", "layer.feed_keep(consumer)", MISSING
     ),
-    wrong(lambda: use(given.replace(layer, succeed(greeter))), "GreeterTag", "leave one", AMBIGUOUS),
+    Wrong(lambda: use(given.replace(layer, succeed(greeter))), "GreeterTag", "leave one", AMBIGUOUS),
 ]
 
 

@@ -26,7 +26,6 @@ from tests.effect.numbered_layers import (
     One,
     Three,
     Two,
-    build_and_interrupt,
     build_and_release,
 )
 from tests.for_each import for_each
@@ -276,7 +275,10 @@ async def test_a_shield_around_the_opening_holds_off_an_interruption() -> None:
         journal.append("entered")
         yield 0
 
-    await build_and_interrupt(Layer.scoped(One, migrates_first), is_shielded)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(build_and_release, Layer.scoped(One, migrates_first))
+        await is_shielded.wait()
+        tasks.cancel_scope.cancel()
     assert journal == ["migrated"]
 
 

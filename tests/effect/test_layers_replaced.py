@@ -11,11 +11,10 @@ from chatmemory.effect import (
     Layer,
     ManagedRuntime,
     MissingServiceError,
-    Reference,
     Success,
     Tag,
 )
-from tests.effect.numbered_layers import Journal, One, Three, Two, build_and_release, services
+from tests.effect.numbered_layers import Journal, One, Pace, Three, Two, build_and_release, services
 from tests.effect.wrong_use import Greeter, GreeterTag, PoliteGreeter
 from tests.for_each import for_each
 
@@ -23,12 +22,6 @@ pytestmark = pytest.mark.anyio
 
 FAKE = Layer.succeed(One, 100)
 ONE = Layer.succeed(One, 1)
-
-
-class Pace(Reference[int]):
-    @classmethod
-    def default(cls) -> int:
-        return 50
 
 
 class Source(Tag[list[str]]): ...

@@ -6,7 +6,6 @@ from typing import Any
 
 import anyio
 import pytest
-from numbered_layers import Journal, One, Two
 
 from chatmemory.effect import (
     Effect,
@@ -18,6 +17,7 @@ from chatmemory.effect import (
     ManagedRuntime,
     Success,
 )
+from tests.effect.numbered_layers import Journal, One, Two
 
 pytestmark = pytest.mark.anyio
 

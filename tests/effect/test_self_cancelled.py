@@ -16,11 +16,11 @@ from chatmemory.effect import (
     Layer,
     ManagedRuntime,
     Stream,
-    Tag,
     TestClock,
 )
 from chatmemory.effect.defects import SelfCancelledError
 from chatmemory.effect.services.clock import ClockTag
+from tests.effect.numbered_layers import One, Two
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.anyio
@@ -70,16 +70,8 @@ async def test_a_timeout_by_another_clock_does_not_take_it_for_being_late() -> N
     assert is_its_defect(await timed.provide(Context.of(ClockTag, TestClock())).exit().or_raise())
 
 
-class PartTag(Tag[int]):
-    """A part whose opening cancels itself."""
-
-
-class OtherTag(Tag[int]):
-    """A part beside it."""
-
-
 async def test_a_layer_that_cannot_be_opened_says_so() -> None:
-    layers = Layer.effect(PartTag, SELF_CANCELLED) | Layer.effect(OtherTag, SELF_CANCELLED)
+    layers = Layer.effect(One, SELF_CANCELLED) | Layer.effect(Two, SELF_CANCELLED)
     with pytest.raises(SelfCancelledError), anyio.fail_after(PATIENCE_SECONDS):
         async with ManagedRuntime(layers):
             pass

@@ -14,7 +14,6 @@ from contextvars import ContextVar
 
 import anyio
 import pytest
-from numbered_layers import Journal, One
 
 from chatmemory.effect import (
     Effect,
@@ -26,6 +25,7 @@ from chatmemory.effect import (
     Success,
     ThreadRuntime,
 )
+from tests.effect.numbered_layers import Journal, One
 from tests.for_each import for_each
 from tests.patience import PATIENCE_SECONDS
 

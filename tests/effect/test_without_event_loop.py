@@ -3,14 +3,13 @@
 import os
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager
+from collections.abc import Generator
 from typing import Any
 
 import pytest
-from numbered_layers import Journal, One, Two
 
 from chatmemory.effect import Effect, Failure, Layer, ManagedRuntime, Success, SuspendedError
+from tests.effect.numbered_layers import Journal, One, Two
 from tests.for_each import for_each
 
 
@@ -26,21 +25,9 @@ async def wait() -> Success[int]:
     raise AssertionError
 
 
-def opened(journal: Journal, number: int) -> Any:
-    @asynccontextmanager
-    async def open_() -> AsyncGenerator[int]:
-        journal.append(f"a{number}")
-        try:
-            yield number
-        finally:
-            journal.append(f"r{number}")
-
-    return open_
-
-
 def test_what_was_opened_is_closed_in_reverse_order() -> None:
     journal = Journal()
-    layer = journal.layer(1).feed_keep(Layer.scoped(Two, opened(journal, 2)))
+    layer = journal.layer(1).feed_keep(journal.layer(2))
     with ManagedRuntime(layer) as runtime:
         assert runtime.run_sync(Effect.all([One.get(), Two.get()])) == Success([1, 2])
         journal.append("ran")
@@ -60,7 +47,7 @@ def test_what_was_opened_before_a_layer_that_fails_or_waits_is_closed(
     make: Any, error: type[BaseException]
 ) -> None:
     journal = Journal()
-    layer = Layer.scoped(One, opened(journal, 1)).feed_keep(Layer.effect(Two, Effect.from_outcome(make)))
+    layer = journal.layer(1).feed_keep(Layer.effect(Two, Effect.from_outcome(make)))
     with pytest.raises(error, match=r"needs an event loop: await it|坏了|^$"), ManagedRuntime(layer):
         raise AssertionError
     assert journal == ["a1", "r1"]
@@ -68,7 +55,7 @@ def test_what_was_opened_before_a_layer_that_fails_or_waits_is_closed(
 
 def test_what_was_opened_is_closed_when_the_body_raises() -> None:
     journal = Journal()
-    with pytest.raises(ValueError, match="坏了"), ManagedRuntime(Layer.scoped(One, opened(journal, 1))):
+    with pytest.raises(ValueError, match="坏了"), ManagedRuntime(journal.layer(1)):
         raise ValueError("坏了")
     assert journal == ["a1", "r1"]
 

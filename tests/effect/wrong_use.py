@@ -19,21 +19,15 @@ class Wrong:
 
     Attributes:
         program: makes the mistake when it is called, or when what it returns is awaited.
-        error: the class of the exception.
         names: what was given, or what is missing.
         cure: what to write instead.
+        error: the class of the exception.
     """
 
-    name: str
     program: Callable[[], Any]
-    error: type[Exception]
     names: str
     cure: str
-
-
-def wrong(program: Callable[[], Any], names: str, cure: str, error: type[Exception] = TypeError) -> Wrong:
-    """Return a row of a table of mistakes, most of which are of a wrong type."""
-    return Wrong(f"{names} ... {cure}", program, error, names, cure)
+    error: type[Exception] = TypeError
 
 
 async def check(wrong: Wrong) -> None:

@@ -21,7 +21,7 @@ from chatmemory import (
 from chatmemory.effect import MissingServiceError, TestClock
 from chatmemory.testing import Spy, Stub
 from chatmemory_layers import stacks
-from tests.effect.wrong_use import Wrong, check, wrong
+from tests.effect.wrong_use import Wrong, check
 
 stub: Any = Stub
 ready: Any = stacks
@@ -47,7 +47,7 @@ async def service(tag: Any) -> None:
 
 def asked(ask: Callable[[Any], Effect[Any, Any]], names: str, cure: str) -> Wrong:
     """A memory is asked, and refuses."""
-    return wrong(lambda: refused(ask), names, cure, EffectFailed)
+    return Wrong(lambda: refused(ask), names, cure, EffectFailed)
 
 
 def add(messages: Any, *, to: Any = "c") -> Callable[[Any], Effect[Any, Any]]:
@@ -68,27 +68,27 @@ ASKING = [
     asked(get(before=NAIVE), "no instant", "datetime.UTC"),
     asked(get(before="2026"), "not str", "a datetime"),
     asked(get("nobody"), "'nobody'", "add a message"),
-    wrong(lambda: service(ChatMemory), "ChatMemory", "write ChatMemoryService"),
-    wrong(lambda: service(PastChatsService), "PastChats", "past_chats_stacks.finding(", MissingServiceError),
-    wrong(lambda: long_term.get().run(), "LongTerm", "stacks.embedded(path)", MissingServiceError),
+    Wrong(lambda: service(ChatMemory), "ChatMemory", "write ChatMemoryService"),
+    Wrong(lambda: service(PastChatsService), "PastChats", "past_chats_stacks.finding(", MissingServiceError),
+    Wrong(lambda: long_term.get().run(), "LongTerm", "stacks.embedded(path)", MissingServiceError),
 ]
 
 STACKS = [
-    wrong(lambda: runtime(stacks.testing), "function testing", "call the function that makes it, testing()"),
-    wrong(lambda: ready.testing(embeder=1), "'embeder'", "embedder"),
-    wrong(lambda: ready.testing(clock=5), "5 is no Clock", "add them"),
-    wrong(lambda: ready.testing(clock=TestClock), "class", "TestClock(...)"),
-    wrong(lambda: ready.testing(strategy="none"), "'none'", "after_add"),
+    Wrong(lambda: runtime(stacks.testing), "function testing", "call the function that makes it, testing()"),
+    Wrong(lambda: ready.testing(embeder=1), "'embeder'", "embedder"),
+    Wrong(lambda: ready.testing(clock=5), "5 is no Clock", "add them"),
+    Wrong(lambda: ready.testing(clock=TestClock), "class", "TestClock(...)"),
+    Wrong(lambda: ready.testing(strategy="none"), "'none'", "after_add"),
 ]
 
 DOUBLES = [
-    wrong(lambda: stub(ChatMemoryService, get_mesages=[]), "get_mesages", "'get_messages'?", AttributeError),
-    wrong(lambda: stub(ChatMemory), "ChatMemory", "write ChatMemoryService"),
-    wrong(lambda: stub(ChatMemoryService, count=[OSError]), "OSError", "raises(OSError(...))"),
-    wrong(lambda: runtime(stub(ChatMemoryService)), "Stub", "take its layer, Stub(...).layer"),
-    wrong(lambda: ready.testing() | Spy(ChatMemoryService), "Spy", "Spy(...).layer"),
-    wrong(lambda: clock.advance("1h"), "'1h'", "0.5 for half a second"),
-    wrong(lambda: clock.advance(-1), "-1", "set_time(instant)", ValueError),
+    Wrong(lambda: stub(ChatMemoryService, get_mesages=[]), "get_mesages", "'get_messages'?", AttributeError),
+    Wrong(lambda: stub(ChatMemory), "ChatMemory", "write ChatMemoryService"),
+    Wrong(lambda: stub(ChatMemoryService, count=[OSError]), "OSError", "raises(OSError(...))"),
+    Wrong(lambda: runtime(stub(ChatMemoryService)), "Stub", "take its layer, Stub(...).layer"),
+    Wrong(lambda: ready.testing() | Spy(ChatMemoryService), "Spy", "Spy(...).layer"),
+    Wrong(lambda: clock.advance("1h"), "'1h'", "0.5 for half a second"),
+    Wrong(lambda: clock.advance(-1), "-1", "set_time(instant)", ValueError),
 ]
 
 
