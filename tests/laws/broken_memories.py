@@ -1,6 +1,5 @@
 """Memory repositories that each break one promise, the way stores in the field have broken it."""
 
-import re
 from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +16,15 @@ from chatmemory.laws.kit.samples import START
 from chatmemory.longterm.changes import MemoryName, name_of
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import KeptMemory, kept
-from chatmemory.longterm.memories import Duplicate, ForgetReceipt, Memory, SaveOutcome, Stored, UseReport
+from chatmemory.longterm.memories import (
+    Duplicate,
+    ForgetReceipt,
+    Memory,
+    MemoryHistory,
+    SaveOutcome,
+    Stored,
+    UseReport,
+)
 from chatmemory.longterm.repository_values import (
     Attachment,
     Candidate,
@@ -32,6 +39,7 @@ from chatmemory.longterm.repository_values import (
 )
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
 from tests.laws.breaking import Breaks
+from tests.laws.broken import pattern_of
 
 Outcomes = tuple[SaveOutcome, ...]
 DAY = timedelta(days=1)
@@ -401,10 +409,7 @@ class ListsByPattern(BrokenMemory, breaks="l10_window_on_a_text"):
     async def list(self, do: Do[Any], listing: MemoryListing) -> tuple[Memory, ...]:
         if listing.containing is None:
             return await do(self.inner.list(listing))
-        parts = (
-            {"%": ".*", "_": "."}.get(character, re.escape(character)) for character in listing.containing
-        )
-        pattern = re.compile("".join(parts), re.IGNORECASE | re.ASCII | re.DOTALL)
+        pattern = pattern_of(listing.containing)
         found = await do(self.inner.list(evolve(listing, containing=None)))
         texts = {memory.id: (memory.content, memory.key or "", str(memory.value)) for memory in found}
         return tuple(memory for memory in found if any(map(pattern.search, texts[memory.id])))
@@ -473,8 +478,7 @@ class ReadsTheTextAsAPattern(BrokenMemory, breaks="l8_candidates_by_text"):
     @Effect.gen
     async def search(self, do: Do[Any], search: MemorySearch) -> Candidates:
         found = await do(self.inner.search(search))
-        parts = ({"%": ".*", "_": "."}.get(character, re.escape(character)) for character in search.text)
-        pattern = re.compile("".join(parts), re.IGNORECASE | re.DOTALL)
+        pattern = pattern_of(search.text)
         if found.found and not found.matched_text:
             return found
         alike = [
@@ -681,3 +685,32 @@ class LeavesSummariesAsTheyAre(BrokenMemory, breaks="l23_forget_marks_summaries"
     def forget(self, forgetting: Forgetting) -> Effect[ForgetReceipt, Any]:
         gone = self.table.forget(forgetting)
         return Effect.succeed(ForgetReceipt(len(gone), sum(row.vector is not None for row in gone)))
+
+
+# --- The past ----------------------------------------------------------------------------------------------------
+
+
+class LeavesTheSuccessorTrue(BrokenMemory, in_service="u1_undo"):
+    def restore(
+        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
+    ) -> Effect[Memory, Any]:
+        del instead_of
+        return self.inner.restore(namespace, memory_id, now=now)
+
+
+class NeverUnpins(BrokenMemory, in_service="u1_undo"):
+    def mark(self, mark: Mark) -> Effect[Memory | None, Any]:
+        if mark.pinned is False:
+            return self.inner.get(mark.namespace, mark.memory_id)
+        return self.inner.mark(mark)
+
+
+class HidesWhatWasForgotten(BrokenMemory, in_service="u2_no_undo"):
+    """Its history of a forgotten memory is that of one that never was."""
+
+    def history(self, namespace: Namespace, memory_id: str) -> Effect[MemoryHistory, Any]:
+        def hidden(told: MemoryHistory) -> MemoryHistory:
+            is_gone = any(event.action == "forgotten" for event in told.events)
+            return evolve(told, events=()) if is_gone else told
+
+        return self.inner.history(namespace, memory_id).map(hidden)

@@ -1,10 +1,10 @@
-"""Repositories of messages that get undo wrong, and what clearing says of branches."""
+"""Repositories of messages that get undo and replacement wrong, and what clearing says of branches."""
 
 from typing import Any
 
 from attrs import evolve
 
-from chatmemory.conversation.message_repository import Undo
+from chatmemory.conversation.message_repository import Appended, PageQuery, Replacement, Undo
 from chatmemory.conversation.messages import ClearReport, Undone
 from chatmemory.effect import Do, Effect, Failure
 from chatmemory.errors import NotUndoableError
@@ -81,3 +81,40 @@ class CallsItUnfound(Broken, breaks="l29_undo_is_guarded"):
         if isinstance(outcome, Failure) and isinstance(outcome.failure(), NotUndoableError):
             return Undone("cleared", self.version(undo.conversation_id), 0, 0)
         return await do(Effect.from_result(outcome))
+
+
+class ReplacesNothing(Broken, breaks="l31_replace"):
+    """It only appends."""
+
+    def replace(self, replacement: Replacement, /) -> Effect[Appended, Any]:
+        return self.inner.replace(evolve(replacement, count=0))
+
+
+class ReplacesByMessagesAlone(Broken, breaks="l31_replace_by_nothing"):
+    """Without new messages it removes none."""
+
+    def replace(self, replacement: Replacement, /) -> Effect[Appended, Any]:
+        count = replacement.count if replacement.batch.drafts else 0
+        return self.inner.replace(evolve(replacement, count=count))
+
+
+class SparesSummaries(Broken, breaks="l31_replaced_summary"):
+    """A summary in view stays, with what it stands for."""
+
+    @Effect.gen
+    async def replace(self, do: Do[Any], replacement: Replacement, /) -> Appended:
+        page = await do(self.inner.page(PageQuery(replacement.conversation_id, "model")))
+        summaries = 0 if page is None else sum(one.role == "summary" for one in page.messages)
+        count = replacement.count
+        return await do(
+            self.inner.replace(
+                evolve(replacement, count=None if count is None else max(0, count - summaries))
+            )
+        )
+
+
+class ReplacesWhicheverIsNewest(Broken, breaks="l31_refused"):
+    """The expected version counts for nothing."""
+
+    def replace(self, replacement: Replacement, /) -> Effect[Appended, Any]:
+        return self.inner.replace(evolve(replacement, batch=evolve(replacement.batch, expected_version=None)))

@@ -18,7 +18,7 @@ from chatmemory.longterm.recall.recall_ranking import recall_ranker
 from chatmemory.longterm.repository_values import Candidates, MemorySearch
 from chatmemory_layers.in_memory.database import Database
 from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryRepository
-from tests.laws import broken_memories, broken_past
+from tests.laws import broken_memories
 from tests.laws.breaking import Breaks, broken_in
 from tests.laws.broken_memories import BrokenMemory
 from tests.laws.test_long_term_memories import PROMOTING
@@ -104,7 +104,7 @@ def changed(candidates: Candidates, **changes: Any) -> Candidates:
 
 RANKERS = [kind for kind in broken_in(sys.modules[__name__]) if issubclass(kind, BrokenRanker)]
 CAUGHT_RANKERS = [catch for kind in RANKERS for catch in kind.catches]
-CAUGHT_REPOSITORIES = [catch for kind in broken_in(broken_memories, broken_past) for catch in kind.in_service]
+CAUGHT_REPOSITORIES = [catch for kind in broken_in(broken_memories) for catch in kind.in_service]
 
 
 def laws_of(

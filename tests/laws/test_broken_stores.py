@@ -17,15 +17,7 @@ from chatmemory_layers.in_memory.memory_repository import InMemoryMemoryReposito
 from chatmemory_layers.in_memory.message_repository import InMemoryMessageRepository
 from chatmemory_layers.sqlite.engine import database
 from chatmemory_layers.sqlite.messages import message_repository
-from tests.laws import (
-    broken,
-    broken_items,
-    broken_items_past,
-    broken_logs,
-    broken_memories,
-    broken_replacing,
-    broken_undo,
-)
+from tests.laws import broken, broken_items, broken_logs, broken_memories, broken_undo
 from tests.laws.breaking import AT_LENGTH, broken_in
 from tests.laws.broken import Broken, StaysLocked, SwallowsDriverErrors
 from tests.laws.broken_items import BrokenItems
@@ -37,9 +29,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:this effect never ran")
 
 Laws: TypeAlias = MessageRepositoryLaws | MemoryRepositoryLaws | ItemRepositoryLaws
 
-BROKEN = broken_in(
-    broken, broken_undo, broken_replacing, broken_memories, broken_items, broken_items_past, broken_logs
-)
+BROKEN = broken_in(broken, broken_undo, broken_memories, broken_items, broken_logs)
 CAUGHT = [catch for kind in BROKEN for catch in kind.catches]
 # By generated programs, which find what no case was written for; the message names the law of the step that went wrong.
 CAUGHT_BY_PROGRAMS = [
