@@ -9,14 +9,14 @@ import pytest
 from chatmemory import ConversationListing, EffectFailed, Failure, MemoryRepository, Namespace
 from chatmemory.access.principal import acting_as
 from chatmemory.embedding.space import EmbeddingSpace
-from chatmemory.laws.kit.samples import somebody
+from chatmemory.laws.kit.samples import START, somebody
 from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.repository_values import Forgetting, MemorySearch
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from tests.bouncer import bouncer_of
 from tests.guarded_store import guarded_store
 from tests.unit.postgres.beside import open_messages
-from tests.unit.postgres.said import NOW, batch, stored_ids, summary
+from tests.unit.said import batch, stored_ids, summary
 
 CLIENTS, BATCHES = 12, 15
 SPACE = EmbeddingSpace("模型", 3)
@@ -53,7 +53,7 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
                 assert await stored_ids(repository, own) == ids[: number + 1]
             await remember(PostgresMemoryRepository(repository.database), Namespace(own), client)
             await repository.summarize(summary(own, "s", *ids[:3], at_version=BATCHES)).or_raise()
-            await repository.clear(own, now=NOW).or_raise()
+            await repository.clear(own, now=START).or_raise()
 
     await asyncio.gather(*map(talk, range(CLIENTS)))
     async with open_messages(bouncer, **UNCACHED) as repository:
@@ -64,7 +64,7 @@ async def test_clients_that_share_sessions_do_not_meet(bouncer: str) -> None:
             assert own == [f"{client}-{number}" for number in range(BATCHES)]
         listed = await repository.conversations(ConversationListing(99)).or_raise()
         assert listed[0].conversation_id == "all"
-        assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise()
+        assert await repository.claim_work(now=START, lease_id="a", lease_until=START).or_raise()
 
 
 async def test_each_client_sees_what_is_its_own_in_sessions_that_all_share() -> None:

@@ -22,7 +22,7 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.empty_store import copied_store
 from tests.fake_citus import run_in, spread_in_name
 from tests.unit.postgres.beside import open_messages
-from tests.unit.postgres.said import batch, stored_ids, summary
+from tests.unit.said import batch, stored_ids, summary
 
 CODES = ["S001", "S004", "S005", "S006", *(f"S0{number}" for number in range(10, 18))]
 HAVE = """

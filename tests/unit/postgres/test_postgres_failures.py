@@ -12,6 +12,7 @@ import asyncpg
 import pytest
 
 from chatmemory import Effect, Failure, RepositoryError, Success
+from chatmemory.laws.kit.samples import said
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers import forked
 from chatmemory_layers.postgres.engine.database import open_database
@@ -20,8 +21,8 @@ from chatmemory_layers.postgres.messages.message_repository import PostgresMessa
 from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_server
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of
-from tests.unit.postgres.said import batch, draft, stored_ids
 from tests.unit.postgres.wire import hurried, wire_to
+from tests.unit.said import batch, stored_ids
 
 C = Owner("c", row=conversation_row)
 BRIEF_MILLISECONDS = 500  # for what cannot be had however long the server waits for it
@@ -115,11 +116,11 @@ async def test_a_connection_lost_in_the_commit_but_not_before_makes_the_outcome_
         # With "\0" it is not the COMMITTED of READ COMMITTED.
         for words, ids in ((b"last words", ("1", "2")), (b"COMMIT\0", ("0", "3"))):
             wire.cut_behind = words
-            said = batch("c", *(draft(id_, "last words" if id_ in "12" else "你好") for id_ in ids))
-            outcome = await repository.append(said)
+            appending = batch("c", *(said(id_, "last words" if id_ in "12" else "你好") for id_ in ids))
+            outcome = await repository.append(appending)
             assert problem_of(outcome) == "outcome_unknown"
             assert outcome.failure().retry_is_safe
-            again = await repository.append(said).or_raise()
+            again = await repository.append(appending).or_raise()
             assert (again.stored, again.duplicates) == ((), ids)
 
 
@@ -292,7 +293,7 @@ import asyncio, sys
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import open_database
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
-from tests.unit.postgres.said import batch
+from tests.unit.said import batch
 
 async def main():
     global opening, database
@@ -306,12 +307,12 @@ asyncio.run(main())
 
 
 async def test_a_program_that_forgets_to_close_ends(dsn: str) -> None:
-    for ending, said in (("pass", b""), ("raise SystemExit('over')", b"over\n")):
+    for ending, told in (("pass", b""), ("raise SystemExit('over')", b"over\n")):
         program = await asyncio.create_subprocess_exec(
             *(sys.executable, "-W", "error", "-c", PROGRAM.format(ending=ending), dsn),
             stderr=asyncio.subprocess.PIPE,
         )
         _, errors = await asyncio.wait_for(program.communicate(), PATIENCE_SECONDS)
-        assert errors == said
+        assert errors == told
     async with open_messages(dsn) as repository:
         assert await stored_ids(repository, "c") == ["1"]

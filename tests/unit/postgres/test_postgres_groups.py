@@ -19,6 +19,7 @@ from chatmemory import (
 from chatmemory.conversation.message_repository import Append
 from chatmemory.effect import Outcome
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
+from chatmemory.laws.kit.samples import START, said
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.longterm.repository_values import Forgetting, MemoryListing
 from chatmemory.settings.memory_settings import PostgresSettings
@@ -30,7 +31,7 @@ from chatmemory_layers.postgres.memories.memory_repository import PostgresMemory
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.fake_citus import run_in
 from tests.unit.postgres.beside import connected, open_memories, open_messages
-from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids
+from tests.unit.said import batch, stored, stored_ids
 
 
 @asynccontextmanager
@@ -65,7 +66,7 @@ async def counts(repository: PostgresMessageRepository, conversation_id: str) ->
 
 
 async def test_what_the_server_refuses_fails_alone(dsn: str, repository: PostgresMessageRepository) -> None:
-    batches = [batch(f"c{n % 5}", draft(f"{n}", "refused" if n in {7, 10} else "fine")) for n in range(20)]
+    batches = [batch(f"c{n % 5}", said(f"{n}", "refused" if n in {7, 10} else "fine")) for n in range(20)]
     async with refusing(dsn, "chat_message", "content <> 'refused'"):
         assert refused(await together(repository, batches)) == [7, 10]
     for n in range(5):
@@ -79,9 +80,9 @@ async def test_what_contradicts_or_repeats_is_told_so(repository: PostgresMessag
     batches = [
         batch("c", "1", "2"),
         batch("c", "2", "known", "3"),
-        batch("c", draft("1", "something else")),
-        Append("c", (draft("4"),), NOW, None, expected_version=99),
-        Append("d", (draft("1"),), NOW, None, expected_version=0),
+        batch("c", said("1", "something else")),
+        Append("c", (said("4"),), START, None, expected_version=99),
+        Append("d", (said("1"),), START, None, expected_version=0),
         batch("e", "1"),
     ]
     first, again, other, late, expected, elsewhere = await together(repository, batches)
@@ -126,14 +127,14 @@ async def test_what_was_kept_is_not_relied_upon(dsn: str, repository: PostgresMe
         await together(repository, [batch("c", "3"), batch("c", "4")])
         assert await counts(other, "c") == (4, 4)
         assert await stored_ids(repository, "c") == ["1", "2", "3", "4"]
-        await other.clear("c", now=NOW).or_raise()
+        await other.clear("c", now=START).or_raise()
         appended = (await repository.append(batch("c", "5")).or_raise()).conversation
         assert (appended.version, appended.message_count) == (6, 1)
         assert [message.seq for message in await stored(other, "c")] == [5]
     async with connected(dsn) as beside:
         await beside.execute("UPDATE conversation SET updated_at_us = updated_at_us - 1, view_tokens = 90")
     again = (await repository.append(batch("c", "6")).or_raise()).conversation
-    assert (again.version, again.view_tokens) == (7, 92)
+    assert (again.version, again.view_tokens) == (7, 93)
 
 
 async def test_work_that_was_settled_meanwhile_is_queued_again_when_it_is_due(
@@ -177,8 +178,8 @@ async def test_puts_that_wait_share_few_transactions_and_keep_their_order(
     items = PostgresItemRepository(database)
     last = 3 * MOST_IN_A_GROUP
     puts = [ItemPut(named(number % 20), f"{number}", keeps_past=True) for number in range(last)]
-    await asyncio.gather(*(items.write((put,), now=NOW).or_raise() for put in puts))
-    found = await items.read(tuple(map(named, range(20))), now=NOW).or_raise()
+    await asyncio.gather(*(items.write((put,), now=START).or_raise() for put in puts))
+    found = await items.read(tuple(map(named, range(20))), now=START).or_raise()
     assert sorted(int(item.value) for item in found if item) == list(range(last - 20, last))
     assert 3 <= (await run_in(dsn, "SELECT count(DISTINCT transaction_id) FROM item_event"))[0][0] <= 6
 
@@ -193,11 +194,11 @@ async def test_a_refused_value_fails_alone(dsn: str, database: Database) -> None
         yield (named(number),)
         return (put(number),), None
 
-    changes = [items.change(partial(change, number), now=NOW) for number in range(10)]
-    writes = [items.write((put(number),), now=NOW) for number in range(10, 20)]
+    changes = [items.change(partial(change, number), now=START) for number in range(10)]
+    writes = [items.write((put(number),), now=START) for number in range(10, 20)]
     async with refusing(dsn, "item", "value <> '\"no\"'"):
         assert refused(await asyncio.gather(*changes, *writes)) == [5, 15]
-    found = await items.read(tuple(map(named, range(20))), now=NOW).or_raise()
+    found = await items.read(tuple(map(named, range(20))), now=START).or_raise()
     assert [number for number, item in enumerate(found) if item is None] == [5, 15]
 
 
@@ -219,7 +220,7 @@ async def test_a_lock_that_is_not_given_costs_all_who_wait_one_timeout_together(
         await other.execute(database._begin(ITEMS))
         items = PostgresItemRepository(impatient)
         puts = [ItemPut(named(number), "1") for number in range(30)]
-        outcomes = await asyncio.gather(*(items.write((put,), now=NOW) for put in puts))
+        outcomes = await asyncio.gather(*(items.write((put,), now=START) for put in puts))
     for outcome in outcomes:
         assert isinstance(outcome, Failure)
         assert isinstance(error := outcome.failure(), RepositoryError)

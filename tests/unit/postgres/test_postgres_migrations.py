@@ -18,7 +18,7 @@ from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_s
 from tests import shared_branches
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of
-from tests.unit.postgres.said import batch, stored_ids
+from tests.unit.said import batch, stored_ids
 
 LATER = MIGRATIONS[-1].number + 1
 SCHEMA = Path(__file__).parents[3] / "schemas" / "postgres.sql"

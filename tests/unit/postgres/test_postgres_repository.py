@@ -24,6 +24,7 @@ from chatmemory import (
 from chatmemory.conversation.message_repository import Undo
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.items.item_repository import ItemSearch
+from chatmemory.laws.kit.samples import START, said
 from chatmemory.laws.memories.memory_witness import PUT, dedup_key, remembered, unit
 from chatmemory.longterm.memories import Duplicate, Provenance, Stored
 from chatmemory.longterm.recall.recall import Coverage
@@ -40,7 +41,7 @@ from chatmemory_layers.postgres.messages.message_repository import PostgresMessa
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.empty_store import copied_store
 from tests.unit.postgres.beside import connected, name_of, open_messages
-from tests.unit.postgres.said import NOW, batch, draft, stored, stored_ids, summary
+from tests.unit.said import batch, stored, stored_ids, summary
 
 WRITERS, BATCHES, SIZE = 8, 25, 4
 StatementsOf = Callable[[Effect[Any, Any]], Awaitable[list[str]]]
@@ -78,15 +79,15 @@ async def test_conversations_that_hold_messages_of_each_other_change_at_once_wit
         for number in range(8):
             one, other = f"{number} one", f"{number} other"
             await repository.append(batch(one, "1", "2")).or_raise()
-            await repository.fork(Fork(one, other, None, NOW)).or_raise()
-            await repository.clear(one, now=NOW).or_raise()
-            await repository.undo(Undo(one, NOW)).or_raise()  # which makes it a branch of its branch
+            await repository.fork(Fork(one, other, None, START)).or_raise()
+            await repository.clear(one, now=START).or_raise()
+            await repository.undo(Undo(one, START)).or_raise()  # which makes it a branch of its branch
             ends = await asyncio.gather(
-                repository.clear(one, now=NOW, with_branches=True),
-                repository.clear(other, now=NOW, with_branches=True),
-                repository.fork(Fork(one, other, None, NOW)),
-                repository.fork(Fork(other, one, None, NOW)),
-                repository.remove_newest(one, now=NOW, threshold=None),
+                repository.clear(one, now=START, with_branches=True),
+                repository.clear(other, now=START, with_branches=True),
+                repository.fork(Fork(one, other, None, START)),
+                repository.fork(Fork(other, one, None, START)),
+                repository.remove_newest(one, now=START, threshold=None),
                 repository.append(batch(other, "3")),
             )
             failures = [end.failure() for end in ends if isinstance(end, Failure)]
@@ -102,11 +103,11 @@ async def test_a_fork_whose_parent_loses_a_message_meanwhile_is_made_again(
 
         async def store_late(*args: Any) -> None:
             monkeypatch.undo()
-            await repository.remove_newest("parent", now=NOW, threshold=None).or_raise()
+            await repository.remove_newest("parent", now=START, threshold=None).or_raise()
             await store(*args)
 
         monkeypatch.setattr(message_forks, "store_messages", store_late)
-        forked = await repository.fork(Fork("parent", "branch", None, NOW)).or_raise()
+        forked = await repository.fork(Fork("parent", "branch", None, START)).or_raise()
         assert await stored_ids(repository, "branch") == ["1"]
         assert forked.conversation.message_count == 1
 
@@ -142,8 +143,8 @@ async def test_the_longest_ids_are_found_and_metadata_comes_back_to_the_letter(
         "".join(chr(0x20000 + offset + k) for k in range(512)) for offset in (0, 600)
     )
     metadata = {"z": 1, "a": 1.0, "é": [True, None, 10**300, 1e-7], "": {"\\u0000": '"', "中": "\\"}}
-    said = batch(conversation_id, message_id, draft("2", metadata=metadata), is_due=True)
-    await repository.append(said).or_raise()
+    saying = batch(conversation_id, message_id, said("2", metadata=metadata), is_due=True)
+    await repository.append(saying).or_raise()
     assert repr((await stored(repository, conversation_id))[1].metadata) == repr(metadata)
     again = await repository.append(batch(conversation_id, message_id)).or_raise()
     assert again.duplicates == (message_id,)
@@ -196,7 +197,7 @@ async def test_reads_go_to_the_reader_and_work_is_sought_where_it_is_written(dsn
         assert await repository.page(PageQuery("c", "full")).or_raise() is None
         assert await repository.conversation("c").or_raise() is None
         assert (await repository.append(batch("c", "1")).or_raise()).duplicates == ("1",)
-        assert await repository.claim_work(now=NOW, lease_id="a", lease_until=NOW).or_raise() is not None
+        assert await repository.claim_work(now=START, lease_id="a", lease_until=START).or_raise() is not None
 
 
 MING = Namespace("小明")
@@ -228,7 +229,14 @@ async def test_the_longest_names_are_kept_and_found(memories: PostgresMemoryRepo
     found = await memories.search(MemorySearch(namespace, "", (app,), space, unit(1, 0, 0))).or_raise()
     assert [candidate.memory.embedding for candidate in found.found] == [space]
     used = await memories.record_use(
-        Use(namespace=namespace, memory_ids=(id_,), use_id=user, session_id=session, now=NOW, promote_after=1)
+        Use(
+            namespace=namespace,
+            memory_ids=(id_,),
+            use_id=user,
+            session_id=session,
+            now=START,
+            promote_after=1,
+        )
     ).or_raise()
     assert used.used == 1
     assert await memories.value(namespace, key).or_raise() == await memories.get(namespace, id_).or_raise()
@@ -273,7 +281,7 @@ async def test_few_round_trips_are_taken_for_memories_and_items(
     assert await taken_by(memories.get(MING, "1")) == ["SELECT"]
     assert await taken_by(memories.list(MemoryListing(MING, limit=9))) == ["SELECT"]
     items = PostgresItemRepository(database)
-    assert await taken_by(items.search(ItemSearch((), limit=9), now=NOW)) == ["SELECT"]
+    assert await taken_by(items.search(ItemSearch((), limit=9), now=START)) == ["SELECT"]
 
 
 async def test_a_recall_among_many_takes_one_round_trip_and_counts_after_changes_alone(
@@ -314,7 +322,7 @@ async def test_a_plan_is_made_for_each_call_where_it_depends_on_the_arguments(
         memories.reach(MING, 9),
         memories.unembedded(MING, SPACE, limit=9),
         memories.search(MemorySearch(MING, "绿茶", ("绿茶",))),
-        items.search(ItemSearch((), limit=9), now=NOW),
+        items.search(ItemSearch((), limit=9), now=START),
     ]
     for _ in range(9):
         for call in calls:
@@ -389,7 +397,7 @@ async def test_what_is_forgotten_is_in_no_table(dsn: str, database: Database) ->
     await memories.store((draft,)).or_raise()
     await memories.rewrite(draft, expected_version=1).or_raise()
     await memories.record_use(
-        Use(namespace=MING, memory_ids=("1",), use_id=secret, session_id=secret, now=NOW)
+        Use(namespace=MING, memory_ids=("1",), use_id=secret, session_id=secret, now=START)
     ).or_raise()
     await memories.attach(MING, SPACE, (Attachment("1", 2, unit(0, 0, 1)),)).or_raise()
     receipt = await memories.forget(Forgetting(MING, memory_id="1")).or_raise()

@@ -7,6 +7,7 @@ import pytest
 
 from chatmemory import Fork, MemorySearch, Namespace, Success
 from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut
+from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers.postgres.engine.database import Database, open_database
@@ -16,7 +17,7 @@ from chatmemory_layers.postgres.memories.memory_repository import PostgresMemory
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.empty_store import copied_store
 from tests.fake_citus import run_in, spread_in_name
-from tests.unit.postgres.said import NOW, batch, stored_ids
+from tests.unit.said import batch, stored_ids
 
 WRITERS, TIMES = 8, 6
 HELD = """\
@@ -71,7 +72,7 @@ async def test_a_fork_waits_for_no_writer_of_its_parent(two: tuple[Database, Dat
     await PostgresMessageRepository(two[0]).append(batch("parent", "1")).or_raise()
 
     async def fork(_: object) -> Success[object]:
-        return Success(await PostgresMessageRepository(two[1]).fork(Fork("parent", "branch", None, NOW)))
+        return Success(await PostgresMessageRepository(two[1]).fork(Fork("parent", "branch", None, START)))
 
     forked = (await two[0].write("hold", Owner("parent", row=conversation_row), fork)).unwrap()
     assert isinstance(forked, Success)
@@ -91,13 +92,13 @@ async def test_memories_and_items_are_changed_by_one_at_a_time(
         one = remembered(f"{number}", namespace=new, content="likes tea", terms="tea")
         await memories.store((one,)).or_raise()
         for _ in range(TIMES):
-            await items.change(count, now=NOW).or_raise()
+            await items.change(count, now=START).or_raise()
 
     await asyncio.gather(*map(write, range(WRITERS)))
     query = MemorySearch(new, "", ("tea",), None, None)
     found = await PostgresMemoryRepository(two[0]).search(query).or_raise()
     assert sorted(each.memory.id for each in found.found) == [f"{number}" for number in range(WRITERS)]
-    (item,) = await PostgresItemRepository(two[1]).read((name,), now=NOW).or_raise()
+    (item,) = await PostgresItemRepository(two[1]).read((name,), now=START).or_raise()
     assert item is not None
     assert item.value == str(WRITERS * TIMES)
 

@@ -17,7 +17,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
 from chatmemory.input.first_answers import RequestKey, under
 from chatmemory.input.made_id import made_id
-from chatmemory.laws.kit.samples import somebody
+from chatmemory.laws.kit.samples import START, somebody
 from chatmemory.laws.memories.memory_witness import remembered, unit
 from chatmemory.longterm.repository_values import Forgetting, Use
 from chatmemory.settings.memory_settings import PostgresSettings
@@ -30,7 +30,7 @@ from chatmemory_layers.postgres.messages.message_repository import PostgresMessa
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.guarded_store import GuardedStore, empty_guarded_store, guarded_store
 from tests.unit.postgres.beside import connected, refusal_of
-from tests.unit.postgres.said import NOW, batch, stored, summary
+from tests.unit.said import batch, stored, summary
 
 ADA, BOB = Namespace("ada"), Namespace("bob")
 TALK: Final = "ada's talk"
@@ -66,19 +66,19 @@ async def kept(
         tea = remembered("tea", namespace=ADA, terms="绿茶", space=SPACE, vector=unit(1, 0, 0), key="drink")
         await memories.store((tea,)).or_raise()
         await memories.rewrite(tea, expected_version=1, keep_vector=True).or_raise()
-        with under(RequestKey(user=ADA.user, name=made_id("k"), request="r", now=NOW)):
+        with under(RequestKey(user=ADA.user, name=made_id("k"), request="r", now=START)):
             await memories.record_use(
-                Use(namespace=ADA, memory_ids=("tea",), use_id="u", session_id=TALK, now=NOW)
+                Use(namespace=ADA, memory_ids=("tea",), use_id="u", session_id=TALK, now=START)
             ).or_raise()
     with acting_as(EVERYBODY):
         await repository.summarize(summary(TALK, "s", "1", "2", at_version=1)).or_raise()
     with acting_as(somebody("ada")):
         await repository.append(batch(TALK, "4", is_due=True)).or_raise()
-        await repository.fork(Fork(TALK, "branch", None, NOW)).or_raise()
+        await repository.fork(Fork(TALK, "branch", None, START)).or_raise()
     items, name = PostgresItemRepository(database), ItemName(("a", "b"), "k")
-    await items.write((ItemPut(name, '"u"'),), now=NOW - timedelta(1)).or_raise()
+    await items.write((ItemPut(name, '"u"'),), now=START - timedelta(1)).or_raise()
     newer = ItemPut(name, '"v"', keeps_past=True, terms="v", vectors=(unit(1, 0),), model="m")
-    await items.write((newer,), now=NOW).or_raise()
+    await items.write((newer,), now=START).or_raise()
     return repository
 
 
@@ -108,8 +108,8 @@ async def test_a_grant_allows_what_it_says_and_no_more(kept: PostgresMessageRepo
             assert bool(await stored(kept, talk)) == ("read" in rights)
             assert await succeeds(kept.append(batch(talk, "5"))) == ("write" in rights)
             for removal in (
-                kept.remove_newest(talk, now=NOW, threshold=None),
-                kept.clear(talk, now=NOW),
+                kept.remove_newest(talk, now=START, threshold=None),
+                kept.clear(talk, now=START),
             ):
                 assert await succeeds(removal) == ("delete" in rights)
 

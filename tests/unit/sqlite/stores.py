@@ -1,15 +1,14 @@
-"""What the tests of the SQLite engine share: a batch, open repositories, the text of a schema."""
+"""What the tests of the SQLite engine share: open repositories, the text of a schema."""
 
 import sqlite3
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from chatmemory import Append, EffectFailed, Failure, Matrix, MessageDraft, Namespace, RepositoryError
+from chatmemory import EffectFailed, Failure, Matrix, Namespace, RepositoryError
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.settings.memory_settings import SqliteSettings
@@ -17,20 +16,15 @@ from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.said import batch
 
 MING: Final = Namespace("小明")
-NOON = datetime(2025, 3, 14, 12, tzinfo=UTC)
 # Without what SQLite makes by itself: its sequences, and the tables behind a virtual one.
 SELECT_SCHEMA = """
 SELECT sql FROM sqlite_schema
 WHERE sql IS NOT NULL AND name NOT GLOB 'sqlite_*' AND NOT (type = 'table' AND name GLOB '*_fts_*')
 ORDER BY tbl_name, type <> 'table', type DESC, name
 """
-
-
-def batch(*ids: str, to: str = "c", content: str = "你好") -> Append:
-    drafts = tuple(MessageDraft(id_, "user", content, NOON, None, tokens=1) for id_ in ids)
-    return Append(to, drafts, NOON)
 
 
 def schema_text(connection: sqlite3.Connection) -> str:
@@ -70,7 +64,7 @@ async def fill(
 async def create_store(path: Path, *ids: str) -> None:
     """Leave a closed store behind that holds these messages."""
     async with open_repository(path) as repository:
-        await repository.append(batch(*ids or ("m1",))).or_raise()
+        await repository.append(batch("c", *ids or ("m1",))).or_raise()
 
 
 async def refusal(path: Path) -> RepositoryError:

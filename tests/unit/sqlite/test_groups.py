@@ -10,6 +10,7 @@ import pytest
 
 from chatmemory import AuditQuery, Failure, Namespace, Outcome, PageQuery, Success
 from chatmemory.access.principal import Granted, Principal, acting_as
+from chatmemory.laws.kit.samples import START
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory_layers.sqlite.engine.database import open_database
 from chatmemory_layers.sqlite.engine.jobs import EditionWatch, Job, Jobs, commit_group, read_group
@@ -17,8 +18,9 @@ from chatmemory_layers.sqlite.engine.transaction import KeptRows, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.said import batch
 from tests.unit.sqlite.desktop_files import change
-from tests.unit.sqlite.stores import NOON, batch, file_settings, open_memories, open_repository, problem
+from tests.unit.sqlite.stores import file_settings, open_memories, open_repository, problem
 
 
 class Forgetful(sqlite3.Connection):
@@ -185,7 +187,7 @@ async def test_many_tasks_share_commits_and_snapshots_in_their_order(tmp_path: P
         repository = SqliteMessageRepository(database)
 
         async def add_and_read(number: int) -> list[str]:
-            await repository.append(batch(f"m{number}")).or_raise()
+            await repository.append(batch("c", f"m{number}")).or_raise()
             page = await repository.page(PageQuery("c", "full")).or_raise()
             assert page is not None
             return [message.id for message in page.messages]
@@ -203,68 +205,68 @@ async def test_many_tasks_share_commits_and_snapshots_in_their_order(tmp_path: P
 
 async def test_closing_finishes_what_was_submitted(tmp_path: Path) -> None:
     async with open_repository(tmp_path / "chat.db") as repository:
-        adding = asyncio.gather(*(repository.append(batch(f"m{number}")) for number in range(100)))
+        adding = asyncio.gather(*(repository.append(batch("c", f"m{number}")) for number in range(100)))
         await asyncio.sleep(0)
     assert all(isinstance(outcome, Success) for outcome in await adding)
 
 
 async def test_a_writer_of_another_process_is_waited_for_and_no_longer_than_said(tmp_path: Path) -> None:
     async with open_repository(tmp_path / "chat.db", busy_timeout_seconds=0.1) as repository:
-        await repository.append(batch("m1")).or_raise()
+        await repository.append(batch("c", "m1")).or_raise()
         other = sqlite3.connect(tmp_path / "chat.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         try:
-            assert problem(await repository.append(batch("m2"))) == "busy"
+            assert problem(await repository.append(batch("c", "m2"))) == "busy"
             page = await repository.page(PageQuery("c", "full")).or_raise()  # a reader does not wait
         finally:
             other.close()
         assert page is not None
-        assert isinstance(await repository.append(batch("m2")), Success)
+        assert isinstance(await repository.append(batch("c", "m2")), Success)
 
 
 async def test_an_append_reads_nothing_while_nobody_else_writes_to_the_file(tmp_path: Path) -> None:
     statements: list[str] = []
     async with open_database(file_settings(tmp_path / "chat.db")) as database:
         repository = SqliteMessageRepository(database)
-        await repository.append(batch("m1")).or_raise()
-        await repository.append(batch("m2")).or_raise()
+        await repository.append(batch("c", "m1")).or_raise()
+        await repository.append(batch("c", "m2")).or_raise()
         await database.run_on_writer(lambda connection: connection.set_trace_callback(statements.append))
-        await repository.append(batch("m3")).or_raise()
+        await repository.append(batch("c", "m3")).or_raise()
         assert not [each for each in statements if each.lstrip().startswith("SELECT")]
 
         async with open_repository(tmp_path / "chat.db") as other:
-            await other.append(batch("m4")).or_raise()
-        appended = await repository.append(batch("m5")).or_raise()
+            await other.append(batch("c", "m4")).or_raise()
+        appended = await repository.append(batch("c", "m5")).or_raise()
         assert appended.conversation.version == 5
-        await repository.clear("c", now=NOON).or_raise()
-        appended = await repository.append(batch("m6")).or_raise()
+        await repository.clear("c", now=START).or_raise()
+        appended = await repository.append(batch("c", "m6")).or_raise()
         assert (appended.conversation.version, appended.conversation.message_count) == (7, 1)
 
 
 async def test_what_a_failed_transaction_held_is_read_again(tmp_path: Path) -> None:
     async with open_database(file_settings(tmp_path / "chat.db")) as database:
         repository = SqliteMessageRepository(database)
-        await repository.append(batch("m1")).or_raise()
+        await repository.append(batch("c", "m1")).or_raise()
 
         def defect(_: Transaction) -> Outcome[None, str]:
             raise LookupError("thirteen")
 
         stored, failed = await asyncio.gather(
-            repository.append(batch("m2")).run(), database.write("fail", defect), return_exceptions=True
+            repository.append(batch("c", "m2")).run(), database.write("fail", defect), return_exceptions=True
         )
         assert isinstance(stored, Success)
         assert isinstance(failed, LookupError)
-        assert (await repository.append(batch("m3")).or_raise()).conversation.version == 3
+        assert (await repository.append(batch("c", "m3")).or_raise()).conversation.version == 3
 
 
 async def test_events_of_a_group_stand_in_the_order_of_its_writes(tmp_path: Path) -> None:
     async with open_repository(tmp_path / "chat.db") as repository:
         await asyncio.gather(
-            repository.append(batch("m1")).run(),
-            repository.clear("c", now=NOON).run(),
-            repository.append(batch("m2")).run(),
-            repository.append(batch("m2")).run(),  # repeated within the group
-            repository.append(batch("m3", "m2", content="你好")).run(),
+            repository.append(batch("c", "m1")).run(),
+            repository.clear("c", now=START).run(),
+            repository.append(batch("c", "m2")).run(),
+            repository.append(batch("c", "m2")).run(),  # repeated within the group
+            repository.append(batch("c", "m3", "m2")).run(),
         )
         page = await repository.log.changes_page(None, limit=9).or_raise()
         assert [(event.action, event.version) for event in page.events] == [
@@ -317,7 +319,7 @@ async def test_what_has_no_event_is_not_stored(tmp_path: Path) -> None:
     async with open_repository(path) as repository, open_memories(path) as memories:
         change(path, REFUSE_EVENTS)
         with acting_as(PHONE):
-            appends = [repository.append(batch("m1", to=name)).run() for name in ("a", "lost", "b")]
+            appends = [repository.append(batch(name, "m1")).run() for name in ("a", "lost", "b")]
             outcomes = await asyncio.gather(*appends)
             drafts = (remembered("kept", namespace=MEI), remembered("lost", namespace=MEI))
             everything = (*outcomes, await memories.store(drafts))

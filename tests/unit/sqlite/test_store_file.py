@@ -27,14 +27,15 @@ from chatmemory_layers.sqlite.engine.file_watch import FileWatch
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 from tests.forked import run_forked
 from tests.patience import PATIENCE_SECONDS
+from tests.unit.said import batch
 from tests.unit.sqlite.desktop_files import change, desktop_file
-from tests.unit.sqlite.stores import batch, create_store, file_settings, open_repository, refusal
+from tests.unit.sqlite.stores import create_store, file_settings, open_repository, refusal
 
 
 async def test_a_new_file_belongs_to_its_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "聊 天 #1?.db"
     async with open_repository(path) as repository:
-        await repository.append(batch("m1")).or_raise()
+        await repository.append(batch("c", "m1")).or_raise()
         modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
     assert modes == dict.fromkeys((path.name, path.name + "-wal", path.name + "-shm"), 0o600)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
@@ -71,7 +72,7 @@ connection.close()  # the last one to do so deletes the log
 async def test_opening_a_file_twice_keeps_the_locks_of_the_first(tmp_path: Path) -> None:
     path = tmp_path / "chat.db"
     async with open_repository(path) as repository:
-        await repository.append(batch("m1")).or_raise()
+        await repository.append(batch("c", "m1")).or_raise()
         async with open_repository(path):
             pass
         subprocess.run([sys.executable, "-c", READ_AND_CLOSE, str(path)], check=True)
