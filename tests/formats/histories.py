@@ -1,17 +1,15 @@
 """The histories of ``tests/data/histories``: real files of many tools, and what a reader must find in them."""
 
 import json
-from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from chatmemory.pastchats.formats.detection import detect
-from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn
-from chatmemory.pastchats.formats.history_format import HistoryFormat
+from chatmemory.pastchats.formats.detection import Detection, detect
+from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
-from chatmemory.pastchats.prompt import KEPT_KINDS
+from tests.formats.read_turns import Read
 
 FOLDER = Path(__file__).parents[1] / "data" / "histories"
 FILES = {
@@ -27,31 +25,24 @@ def formats() -> Formats:
     return installed_formats().unwrap()
 
 
-def format_of(reader: TextReader) -> HistoryFormat:
-    detection = detect(reader, formats().by_name.values())
+def detected(path: str, content: str | bytes | None = None) -> Detection:
+    """Return which of the installed formats a file has; without *content* it is one of ``FILES``."""
+    files = FILES if content is None else {path: content}
+    return detect(TextReader(path, files), formats().by_name.values())
+
+
+def read_sample(path: str) -> Read:
+    detection = detected(path)
     assert detection.format is not None, detection
-    return detection.format
+    return Read(tuple(detection.format.parse(TextReader(path, FILES))))
 
 
-def read(path: str) -> list[Parsed]:
-    reader = TextReader(path, FILES)
-    return list(format_of(reader).parse(reader))
-
-
-def issues_of(parsed: Iterable[Parsed]) -> list[HistoryIssue]:
-    return [one for one in parsed if isinstance(one, HistoryIssue)]
-
-
-def kept_turns(parsed: Iterable[Parsed]) -> dict[str, list[PromptTurn]]:
+def by_conversation(found: Read) -> dict[str, list[PromptTurn]]:
     """Return what an index keeps unless it is asked for more, by conversation, in order."""
-    found: dict[str, dict[object, PromptTurn]] = {}
-    for number, turn in enumerate(_turns(parsed)):
-        found.setdefault(turn.conversation_id, {})[turn.native_id or number] = turn
+    kept: dict[str, dict[object, PromptTurn]] = {}
+    for number, turn in enumerate(found.kept):
+        kept.setdefault(turn.conversation_id, {})[turn.native_id or number] = turn
     return {
         conversation: sorted(turns.values(), key=lambda turn: turn.turn_index or 0)
-        for conversation, turns in found.items()
+        for conversation, turns in kept.items()
     }
-
-
-def _turns(parsed: Iterable[Parsed]) -> Iterator[PromptTurn]:
-    return (one for one in parsed if isinstance(one, PromptTurn) and one.kind in KEPT_KINDS)

@@ -8,14 +8,13 @@ from chatmemory.pastchats.formats.agents.jan import jan
 from chatmemory.pastchats.formats.agents.kimi_cli import kimi_cli
 from chatmemory.pastchats.formats.agents.pi import pi
 from chatmemory.pastchats.formats.agents.qwen_code import qwen_code
-from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.tools.cursor_store import cursor_store
 from chatmemory.pastchats.formats.tools.goose import goose
 from tests.for_each import for_each
-from tests.formats.histories import format_of, formats
+from tests.formats.histories import detected, formats
 from tests.formats.large_history import at, lines, text
+from tests.formats.read_turns import claimed, read
 from tests.formats.small_histories import AGENTS, ANSWERED, ASKED, CLOSED, TALK, THANKED, small
-from tests.read_turns import claimed, read
 
 SHOP = "/home/lin/shop"
 TITLED = {"title": "Nightly build"}
@@ -171,7 +170,7 @@ def test_a_stream_of_droid_exec_is_droids_and_says_its_answer_once() -> None:
         droid_event("message", role="assistant", id="m2", text=ANSWERED),
         droid_event("completion", finalText=ANSWERED, numTurns=1),
     )
-    assert format_of(TextReader("x.jsonl", {"x.jsonl": stream})).name == "factory_droid"
+    assert detected("x.jsonl", stream).format is factory_droid
     found = read(factory_droid, stream)
     assert found.said == [("user", ASKED), ("assistant", ANSWERED)]
     assert found.conversations == ["factory_droid:s1"]
@@ -260,7 +259,7 @@ def test_kimi_tells_thoughts_calls_results_and_unknown_roles_apart() -> None:
 
 
 def test_jan_is_known_by_its_content_and_what_is_no_message_is_counted() -> None:
-    assert format_of(TextReader("x.jsonl", {"x.jsonl": small("jan")})).name == "jan"
+    assert detected("x.jsonl", small("jan")).format is jan
     found = read(jan, small("jan") + lines({"object": "thread.run", "id": "r1"}))
     assert found.said == list(TALK)
     assert found.unknown == ["thread.run"]

@@ -2,8 +2,7 @@
 
 from chatmemory.pastchats.formats.tools.aider import aider
 from chatmemory.pastchats.formats.tools.markdown import markdown
-from tests.formats.exported import certainty
-from tests.read_turns import claimed, read
+from tests.formats.read_turns import certainty, claimed, read
 
 HISTORY = """
 # aider chat started at 2025-11-03 09:12:44

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.web.chatgpt import chatgpt
-from tests.formats.exported import certainty, is_beside, parsed
+from tests.formats.read_turns import certainty, is_beside, parsed
 
 
 def node(

@@ -8,9 +8,8 @@ from chatmemory.pastchats.formats.claude.claude_ai import claude_ai
 from chatmemory.pastchats.formats.claude.claude_code import claude_code
 from chatmemory.pastchats.formats.claude.claude_prompts import claude_prompts
 from tests.for_each import for_each
-from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import lines
-from tests.read_turns import Read, claimed, read
+from tests.formats.read_turns import Read, certainty, claimed, is_beside, parsed, read
 
 SESSION = "3f2b8c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"
 OTHER_SESSION = "77aa0c1e-6a54-4d0e-9c37-1b2a3c4d5e6f"

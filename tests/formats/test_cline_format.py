@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.tools.cline import cline
-from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import text
+from tests.formats.read_turns import certainty, is_beside, parsed
 
 TASK = "/home/mei/.config/Code/User/globalStorage/saoudrizwan.claude-dev/tasks/1751700000000"
 DISPLAY, SENT = f"{TASK}/ui_messages.json", f"{TASK}/api_conversation_history.json"

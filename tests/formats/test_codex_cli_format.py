@@ -6,9 +6,8 @@ from typing import Any
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.codex_cli import codex_cli
 from tests.for_each import for_each
-from tests.formats.exported import certainty, is_beside
 from tests.formats.large_history import lines
-from tests.read_turns import Read, claimed, read
+from tests.formats.read_turns import Read, certainty, claimed, is_beside, read
 
 SESSION = "019fc8be-3658-7ca3-9e29-1a2b3c4d5e6f"
 PATH = f"/home/mei/.codex/sessions/2026/03/02/rollout-2026-03-02T09-12-00-{SESSION}.jsonl"

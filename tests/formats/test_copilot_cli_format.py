@@ -8,9 +8,8 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.copilot_chat import copilot_chat
 from chatmemory.pastchats.formats.tools.copilot_cli import copilot_cli
 from tests.for_each import for_each
-from tests.formats.exported import certainty, parsed
 from tests.formats.large_history import lines
-from tests.read_turns import Read, claimed, read
+from tests.formats.read_turns import Read, certainty, claimed, parsed, read
 
 SESSION = "96ef38f0-9d09-45c3-8124-6448c36090ed"
 PATH = f"/home/mei/.copilot/session-state/{SESSION}/events.jsonl"

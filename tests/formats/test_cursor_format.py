@@ -5,9 +5,8 @@ from pathlib import Path
 
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.cursor import cursor
-from tests.formats.exported import certainty
 from tests.formats.large_history import lines
-from tests.read_turns import Read, claimed, read
+from tests.formats.read_turns import Read, certainty, claimed, read
 
 CHAT = "e13fc9ba-0fe8-455e-b069-a0eb0b374502"
 PATH = f"/home/mei/.cursor/projects/home-mei-relay/agent-transcripts/{CHAT}/{CHAT}.jsonl"

@@ -5,7 +5,7 @@ from typing import Any
 from chatmemory.pastchats.formats.tools.continue_dev import continue_dev
 from chatmemory.pastchats.formats.web.deepseek import deepseek
 from chatmemory.pastchats.formats.web.librechat import librechat
-from tests.formats.exported import certainty, is_beside, parsed
+from tests.formats.read_turns import certainty, is_beside, parsed
 from tests.formats.small_histories import ANSWERED, ASKED
 
 ROOT = "00000000-0000-0000-0000-000000000000"

@@ -21,7 +21,7 @@ from chatmemory.pastchats.formats.history_format import (
 from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.registry import GROUP, Formats, formats_of, installed_formats
 from tests.for_each import for_each
-from tests.formats.histories import formats
+from tests.formats.histories import detected as detected_by_all
 
 TWO_LINES = '{"a": "一"}\n{"a": 2}\n'
 
@@ -49,10 +49,6 @@ def detected(
     *claiming: Claiming, content: str | bytes = TWO_LINES, named: Claiming | None = None
 ) -> Detection:
     return detect(TextReader("x", {"x": content}), claiming, named=named)
-
-
-def detected_by_all(name: str, content: str | bytes) -> Detection:
-    return detect(TextReader(name, {name: content}), formats().by_name.values())
 
 
 def code(detection: Detection) -> str:

@@ -6,10 +6,9 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.gemini_cli import gemini_cli
 from chatmemory.pastchats.formats.web.gemini_takeout import gemini_takeout
 from tests.for_each import for_each
-from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import lines
+from tests.formats.read_turns import Read, certainty, claimed, is_beside, parsed, read
 from tests.formats.small_histories import ANSWERED, ASKED, CLOSED, TALK, THANKED
-from tests.read_turns import Read, claimed, read
 
 SESSION = "0ab84937-9fe7-4284-986a-33c832af0b6a"
 HASH = "9da8b3dfb8655182ac1f0e66601c367e34f8d18447a29759eeba4d7e45dc60ea"
@@ -167,7 +166,6 @@ ACTIVITIES = [
 def test_activities_are_turns_in_order_shown_without_html_and_others_are_counted() -> None:
     assert certainty(gemini_takeout, ACTIVITIES) > 90
     found = parsed(gemini_takeout, ACTIVITIES).kept
-    found.sort(key=lambda turn: turn.turn_index or 0)
     assert [(turn.role, turn.content) for turn in found] == list(TALK)
     assert {turn.conversation_id for turn in found} == {"gemini_takeout:2026-06-01"}
     assert len({turn.native_id for turn in found}) == 4

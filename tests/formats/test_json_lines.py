@@ -19,7 +19,7 @@ from chatmemory.pastchats.formats.tools.aider import aider
 from chatmemory.pastchats.formats.tools.markdown import markdown
 from chatmemory.pastchats.formats.tools.specstory import specstory
 from tests.for_each import for_each
-from tests.read_turns import read
+from tests.formats.read_turns import read
 
 BLOCKS = for_each("block_bytes", [1, 2, 3, 7, 65_536])
 

@@ -2,8 +2,7 @@
 
 from chatmemory.pastchats.formats.tools.markdown import markdown
 from tests.for_each import for_each
-from tests.formats.exported import certainty
-from tests.read_turns import claimed, read
+from tests.formats.read_turns import certainty, claimed, read
 
 COPILOT_HEAD = """# GitHub Copilot Chat Log
 

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.tools.opencode import opencode
-from tests.formats.exported import certainty, is_beside, parsed
 from tests.formats.large_history import lines
-from tests.read_turns import read
+from tests.formats.read_turns import certainty, is_beside, parsed, read
 
 STORE = "/home/mei/.local/share/opencode/storage"
 SESSION_PATH = f"{STORE}/session/p1/ses_1.json"

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.web.openwebui import openwebui
-from tests.formats.exported import certainty, parsed
+from tests.formats.read_turns import certainty, parsed
 
 
 def message(key: str, parent: str | None, role: str, content: str, **fields: Any) -> dict[str, Any]:

@@ -6,27 +6,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from chatmemory.pastchats.formats.detection import Detection, detect
 from chatmemory.pastchats.formats.histories import PromptTurn
-from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from tests.for_each import for_each
-from tests.formats.histories import EXPECTED, FILES, FOLDER, formats, issues_of, kept_turns, read
-from tests.read_turns import Read
+from tests.formats.histories import EXPECTED, FILES, FOLDER, by_conversation, detected, read_sample
+from tests.formats.read_turns import read
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "histories"
 SHIPPED = sorted(path for path in EXAMPLES.rglob("*") if path.is_file() and path.name != "README.md")
 WITH_TURNS = [sample for sample in EXPECTED if sample["conversations"]]
 
 
-def detected(name: str, content: bytes) -> Detection:
-    files = FILES if name in FILES else {name: content}
-    return detect(TextReader(name, files), formats().by_name.values())
-
-
 @for_each("name", ["", "x.json", "x.txt", "x"])
 @for_each("sample", EXPECTED)
 def test_a_sample_is_known_by_its_content_under_any_name(sample: dict[str, Any], name: str) -> None:
-    detection = detected(name or sample["file"], FILES[sample["file"]])
+    path = sample["file"]
+    detection = detected(name, FILES[path]) if name else detected(path)
     assert not detection.failures
     if sample["conversations"]:
         assert detection.format is not None, detection.issue
@@ -39,9 +33,9 @@ def test_a_sample_is_known_by_its_content_under_any_name(sample: dict[str, Any],
 
 @for_each("sample", WITH_TURNS)
 def test_a_sample_is_whole_and_holds_as_many_conversations_as_expected(sample: dict[str, Any]) -> None:
-    parsed = read(sample["file"])
-    conversations = kept_turns(parsed)
-    assert issues_of(parsed) == []
+    found = read_sample(sample["file"])
+    conversations = by_conversation(found)
+    assert found.issues == []
     assert len(conversations) == sample.get("conversations_with_turns", sample["conversations"])
     if "total_turns_by_role" in sample:
         roles = Counter(turn.role for turns in conversations.values() for turn in turns)
@@ -63,8 +57,9 @@ def test_a_conversation_is_what_is_expected(sample: dict[str, Any], case: dict[s
             # Unix seconds are floats: what they mean is within a millisecond.
             assert abs((found(times) - instant(expected)).total_seconds()) < 0.001
     # A model may have said nothing but its thoughts.
-    everything = [turn for turn in read(sample["file"]) if isinstance(turn, PromptTurn)]
-    assert {turn.metadata.get("model") for turn in everything} >= set(case.get("models", ()))
+    assert {turn.metadata.get("model") for turn in read_sample(sample["file"]).turns} >= set(
+        case.get("models", ())
+    )
     if "title" in case:
         assert {turn.metadata.get("title") for turn in turns} == {case["title"]}
     if "project" in case:
@@ -73,7 +68,7 @@ def test_a_conversation_is_what_is_expected(sample: dict[str, Any], case: dict[s
 
 def case_turns(sample: dict[str, Any], case: dict[str, Any]) -> Sequence[PromptTurn]:
     """Return the turns of the conversation that *case* speaks of: by its id, its line, or as the only one."""
-    found = kept_turns(read(sample["file"]))
+    found = by_conversation(read_sample(sample["file"]))
     if case["conversation_id"] is not None:
         wanted = f"{sample['format']}:{case['conversation_id']}"
         return next(turns for name, turns in found.items() if name.startswith(wanted))
@@ -94,15 +89,14 @@ def test_every_sample_is_listed_and_a_part_of_a_conversation_is_none() -> None:
     assert [path for path in FILES if path not in sources] == []
     parts = [path for path in FILES if "/part/" in path or "/message/" in path]
     assert parts
-    assert [path for path in parts if detected(path, FILES[path]).issue is None] == []
+    assert [path for path in parts if detected(path).issue is None] == []
 
 
 @for_each("path", SHIPPED)
 def test_each_history_that_ships_is_small_and_read_whole_by_the_format_of_its_folder(path: Path) -> None:
-    reader = TextReader(str(path), {str(path): path.read_bytes()})
-    found = detect(reader, formats().by_name.values())
-    assert found.format is not None, found.issue
-    told = Read(tuple(found.format.parse(reader)))
+    found = detected(str(path), path.read_bytes()).format
+    assert found is not None
+    told = read(found, path.read_bytes(), path=str(path))
     name = path.relative_to(EXAMPLES).parts[0].replace("-", "_")
     assert {turn.conversation_id.split(":")[0] for turn in told.turns} == {name}
     assert told.issues == []

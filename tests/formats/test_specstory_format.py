@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 from chatmemory.pastchats.formats.tools.markdown import markdown
 from chatmemory.pastchats.formats.tools.specstory import specstory
-from tests.formats.exported import certainty
-from tests.read_turns import read
+from tests.formats.read_turns import certainty, read
 
 
 def ruled(*parts: str) -> str:

@@ -1,8 +1,8 @@
 """Histories written in a test, and what a format makes of them."""
 
 import json
-from collections.abc import Sequence
-from typing import final
+from collections.abc import Mapping, Sequence
+from typing import Any, final
 
 from attrs import frozen
 
@@ -12,6 +12,8 @@ from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.prompt import KEPT_KINDS
+
+PATH = "/home/mei/x.json"
 
 
 @final
@@ -74,13 +76,44 @@ def read(
     return Read(tuple(format_.parse(TextReader(path, {path: text}, block_bytes))))
 
 
-def claimed(format_: HistoryFormat, text: str | bytes, *, path: str = "/chats/x.txt") -> Claim | None:
-    """Return the surest claim of *format_* to *text*, by whichever shape it may have."""
-    head = read_head(TextReader(path, {path: text}))
+def parsed(
+    format_: HistoryFormat, content: Any, path: str = PATH, others: Mapping[str, Any] | None = None
+) -> Read:
+    """Let *format_* read *content*, beside *others*, and put the turns of a conversation in the order of their index."""
+    files = {name: _bytes(value) for name, value in {path: content, **(others or {})}.items()}
+    found = format_.parse(TextReader(path, files, block_bytes=1000))
+    return Read(tuple(sorted(found, key=_place)))
+
+
+def claimed(format_: HistoryFormat, content: Any, *, path: str = "/chats/x.txt") -> Claim | None:
+    """Return the surest claim of *format_* to *content*, by whichever shape it may have."""
+    head = read_head(TextReader(path, {path: _bytes(content)}))
     claims = [claim for reading in readings(head) if (claim := format_.claim(reading))]
     return max(claims, key=lambda claim: claim.confidence, default=None)
+
+
+def certainty(format_: HistoryFormat, content: Any, path: str = PATH) -> int:
+    """Return how surely *content* is a history of *format_*, 0 for not at all."""
+    claim = claimed(format_, content, path=path)
+    return claim.confidence if claim and claim.is_transcript else 0
+
+
+def is_beside(format_: HistoryFormat, content: Any, path: str = PATH) -> bool:
+    """Return whether the tool of *format_* keeps such a file beside its histories."""
+    claim = claimed(format_, content, path=path)
+    return bool(claim and not claim.is_transcript)
 
 
 def as_json(value: Json | Sequence[object], *, indent: int | None = None) -> str:
     """Write *value* as the tools do, in its own script."""
     return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _bytes(content: Any) -> bytes:
+    if isinstance(content, bytes):
+        return content
+    return (content if isinstance(content, str) else as_json(content)).encode()
+
+
+def _place(one: Parsed) -> tuple[str, int]:
+    return (one.conversation_id, one.turn_index or 0) if isinstance(one, PromptTurn) else ("", 0)
