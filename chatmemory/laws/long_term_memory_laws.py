@@ -11,27 +11,23 @@ from math import isfinite
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedder import EmbedderTag
+from chatmemory.errors import MemoryChangedError, NotUndoableError
 from chatmemory.laws.kit.law import UnderTest, expect, law
-from chatmemory.laws.long_term_witness import (
-    LawEmbedder,
-    LongTermWitness,
-    expect_not_undone,
-    expect_undone,
-    expect_values_undone,
-    ids_of,
-)
+from chatmemory.laws.long_term_witness import LawEmbedder, LongTermWitness, ids_of
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.memories import MemoryType, NewMemory
+from chatmemory.longterm.memories import MemoryChanges, MemoryType, NewMemory
 from chatmemory.longterm.recall.recall import RecallHit
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 
 DAY = timedelta(days=1)
 MINUTE_SECONDS = 60
 ANGLES = (0, 10, 20, 45, 60, 75, 90, 135, 180)  # of the memories, in degrees
+KEY = "城市"
 QUERIES = ("绿茶 0", "绿茶 40", "green tea 170", "nothing 0")
 PURE_SIMILARITY = RetrievalSettings(lexical_share=0.0, decay_per_day=0.0, similarity_threshold=-1.0)
 ACCURACY = 1e-5  # of a score: similarities are exact to 1e-6
@@ -82,19 +78,81 @@ class LongTermMemoryLaws(UnderTest):
     async def test_u1_undo(self) -> None:
         """U1 undo: a correction, a pin, a promotion and a successor are each undone by one call, which is logged."""
         async with self.open() as witness:
-            await expect_undone(witness)
+            memory, user = witness.memory, witness.user()
+            first = NewMemory("住在北京 10", key="k", value={"n": 1}, tags=("x",), memory_type="short_term")
+            (a,) = (await witness.remember([first])).stored
+            (before,) = await witness.read([a])
+            corrected = MemoryChanges(content="住在上海 20", key=None, value=None, tags=())
+            await witness.get(memory.update(user, a, corrected))
+            undone = await witness.get(memory.undo(user, a))
+            expect(undone, evolve(before, version=3), "a correction that was undone")
+            found = [hit.memory.content for hit in (await witness.recall("住在北京 10")).hits]
+            expect("住在上海 20" in found, False, "whether the correction is found")
+            await witness.get(memory.promote(user, a))
+            await witness.get(memory.pin(user, a))
+            promoted = (await witness.events(a))[-2]
+            undone = await witness.get(memory.undo(user, a, number=promoted.number))
+            expect((undone.memory_type, undone.pinned), ("short_term", True), "a promotion that was undone")
+            pinned = (await witness.events(a))[-2]
+            undone = await witness.get(memory.undo(user, a, number=pinned.number))
+            expect(undone.pinned, False, "a pin that was undone")
+            newer = await witness.get(memory.supersede(user, a, NewMemory("住在杭州 30")))
+            undone = await witness.get(memory.undo(user, a))
+            expect(
+                (undone.superseded_at, undone.superseded_by), (None, None), "the end of what is true again"
+            )
+            (successor,) = await witness.read([newer.id])
+            expect(successor.superseded_by, a, "what took the place of the successor")
+            reasons = [one.reason for one in await witness.events(a) if one.reason]
+            expect(reasons, ["undo"] * 4, "the reasons of the changes that undid another")
+            second = await witness.get(memory.supersede(user, a, NewMemory("住在杭州 40")))
+            third = await witness.get(memory.supersede(user, second.id, NewMemory("住在杭州 50")))
+            await witness.get(memory.undo(user, a))
+            (_, replaced) = await witness.read([a, third.id])
+            expect(replaced.superseded_by, a, "what took the place of the successor of the successor")
 
     @law
     async def test_u1_undo_of_values(self) -> None:
         """U1 undo: a value that was put is replaced by the value before, and a deleted value is there again."""
         async with self.open() as witness:
-            await expect_values_undone(witness)
+            memory, user = witness.memory, witness.user()
+            await witness.get(memory.put_value(user, KEY, "北京"))
+            await witness.clock.advance(1)
+            put = await witness.get(memory.put_value(user, KEY, "上海"))
+            new_id = getattr(put, "id", "")
+            (stored,) = await witness.events(new_id)
+            undone = await witness.get(memory.undo(user, new_id, number=stored.number))
+            expect(undone.value, "北京", "the value before")
+            value = await witness.get(memory.get_value(user, KEY))
+            expect(value and value.value, "北京", "the value of the key")
+            await witness.clock.advance(1)
+            expect(await witness.get(memory.delete_value(user, KEY)), True, "whether there was a value")
+            await witness.get(memory.undo(user, undone.id))
+            value = await witness.get(memory.get_value(user, KEY))
+            expect(value and value.value, "北京", "the value of the key, once its end was undone")
 
     @law
     async def test_u2_no_undo(self) -> None:
         """U2 no undo: a change that removed content, or that another change followed, is refused, and nothing changes."""
         async with self.open() as witness:
-            await expect_not_undone(witness)
+            memory, user = witness.memory, witness.user()
+            (a,) = (await witness.remember([NewMemory("住在北京 10")])).stored
+            stored = await witness.refusal(memory.undo(user, a))
+            expect(stored, NotUndoableError, "what undoing the first of all changes ends with")
+            unknown = await witness.refusal(memory.undo(user, a, number=10**15))
+            expect(unknown, NotUndoableError, "what undoing a change that is not on record ends with")
+            await witness.get(memory.update(user, a, MemoryChanges(content="住在上海 20")))
+            changed = (await witness.events(a))[-1]
+            await witness.get(memory.update(user, a, MemoryChanges(content="住在杭州 30")))
+            late = await witness.refusal(memory.undo(user, a, number=changed.number))
+            expect(
+                late, MemoryChangedError, "what undoing a correction behind which stands another ends with"
+            )
+            (kept,) = await witness.read([a])
+            expect(kept.content, "住在杭州 30", "what the memory says")
+            await witness.get(memory.forget(user, a))
+            gone = await witness.refusal(memory.undo(user, a))
+            expect(gone, NotUndoableError, "what undoing a forgetting ends with")
 
     @law
     async def test_l9_self(self) -> None:

@@ -89,7 +89,7 @@ class ItemMachine(SideBySide[ItemWitness]):
     def write(self, puts: Sequence[ItemPut]) -> None:
         """Put and remove items."""
         named, now = self._named(puts), self._later()
-        self._ask(lambda witness: witness.write(*named, now=now))
+        self.host.ask(lambda witness: witness.write(*named, now=now))
         self.model.write(named, now=now)
         self._agree(PUT)
 
@@ -105,7 +105,7 @@ class ItemMachine(SideBySide[ItemWitness]):
             listed = yield everything
             return named, (items, {item.name: item for item in listed if item is not None})
 
-        answer = self._ask(lambda witness: witness.get(witness.repository.change(steps, now=now)))
+        answer = self.host.ask(lambda witness: witness.get(witness.repository.change(steps, now=now)))
         listed = {item.name: item for item in self.model.search(everything, now=now)}
         predicted = self.model.read(read, now=now), listed
         expect(answer, predicted, f"what a change reads of {read}, and all that it finds", law=CHANGE)
@@ -142,7 +142,7 @@ class ItemMachine(SideBySide[ItemWitness]):
     def sweep(self) -> None:
         """Remove expired items."""
         now = self._later()
-        self._ask(lambda witness: witness.get(witness.repository.sweep(now=now)))
+        self.host.ask(lambda witness: witness.get(witness.repository.sweep(now=now)))
         self.model.sweep(now=now)
         self._agree(SWEEP)
 
@@ -188,7 +188,7 @@ class ItemMachine(SideBySide[ItemWitness]):
     def _agree(self, law: str) -> None:
         """Compare all that can be read."""
         names = [*self.model.rows]
-        observed = self._ask(lambda witness: self._speaking(witness).observe(names, now=self._now()))
+        observed = self.host.ask(lambda witness: self._speaking(witness).observe(names, now=self._now()))
         expect(observed, self._predicted(), "what is read", law=law)
 
     def _predicted(self) -> ItemObservation:
@@ -205,7 +205,9 @@ class ItemMachine(SideBySide[ItemWitness]):
         return found(self.model.search(asked, now=self._now()))
 
     def _search(self, labels: Labels, **search: Any) -> tuple[StoredItem, ...]:
-        return self._ask(lambda witness: self._speaking(witness).search(labels, now=self._now(), **search))
+        return self.host.ask(
+            lambda witness: self._speaking(witness).search(labels, now=self._now(), **search)
+        )
 
     def _speaking(self, witness: ItemWitness) -> ItemWitness:
         return evolve(witness, space=self.space)

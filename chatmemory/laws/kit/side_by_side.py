@@ -3,7 +3,6 @@
 ``EquivalenceLaw``: hypothesis generates the sequences, and shrinks one that fails.
 """
 
-from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Generic, TypeVar
@@ -15,7 +14,6 @@ from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.laws.kit.law import Host, RepositoryUnderTest, expect, new_space
 from chatmemory.laws.kit.samples import START
 
-T = TypeVar("T")
 W = TypeVar("W")
 
 REOPEN: Final = "L5 reopen: closing and opening changes nothing that can be read"
@@ -60,7 +58,7 @@ class SideBySide(RuleBasedStateMachine, Generic[W]):
             )
             return outcome
 
-        answered = self._ask(answer)
+        answered = self.host.ask(answer)
         expect(answered.map(self._plain), predicted.map(self._plain), f"the answer of {operation}", law=law)
         return predicted
 
@@ -79,9 +77,6 @@ class SideBySide(RuleBasedStateMachine, Generic[W]):
         """Move the clock forward by a minute, and return the time."""
         self.minutes += 1
         return self._now()
-
-    def _ask(self, question: Callable[[W], Awaitable[T]]) -> T:
-        return self.host.ask(question)
 
 
 class EquivalenceLaw(RepositoryUnderTest[Any]):

@@ -173,7 +173,7 @@ class MemoryMachine(SideBySide[MemoryWitness]):
             is_new = all(outcome.outcome == "stored" for outcome in outcomes)
             replaces = any(outcome.outcome == "stored" and outcome.superseded for outcome in outcomes)
             law = DEDUP if not is_new else TRUTH if replaces else REMEMBER
-        answered = self._ask(lambda witness: witness.ask(witness.repository.store(tuple(drafts))))
+        answered = self.host.ask(lambda witness: witness.ask(witness.repository.store(tuple(drafts))))
         expect(answered, predicted, "the store answered", law=law)
         return law
 
@@ -270,7 +270,7 @@ class MemoryMachine(SideBySide[MemoryWitness]):
     def _forget(self, forgetting: Forgetting) -> None:
         gone = self.model.forget(forgetting)
         predicted = len(gone), sum(row.vector is not None for row in gone)
-        receipt = self._ask(lambda witness: witness.get(witness.repository.forget(forgetting)))
+        receipt = self.host.ask(lambda witness: witness.get(witness.repository.forget(forgetting)))
         expect((receipt.memories, receipt.embeddings), predicted, "the receipt", law=FORGET)
         self._agree(FORGET)
 
@@ -338,9 +338,9 @@ class MemoryMachine(SideBySide[MemoryWitness]):
             self._read(evolve(listing, limit=limit, after=_place(whole[end - 1]) if end else cursor))
 
     def _read(self, listing: MemoryListing) -> tuple[Memory, ...]:
-        answered = self._ask(lambda witness: witness.get(witness.repository.list(listing)))
+        answered = self.host.ask(lambda witness: witness.get(witness.repository.list(listing)))
         expect(tuple(map(plain, answered)), self._listed(listing), f"the list of {listing}", law=WINDOW)
-        counted = self._ask(lambda witness: witness.get(witness.repository.count(listing)))
+        counted = self.host.ask(lambda witness: witness.get(witness.repository.count(listing)))
         expect(set(counted), set(self.model.count(listing)), f"the counts of {listing}", law=WINDOW)
         return answered
 
@@ -362,7 +362,7 @@ class MemoryMachine(SideBySide[MemoryWitness]):
         """Search by words and by a vector; without results, the search is for the text itself."""
         space = None if vector is None else SPACE
         search = search_for(self._namespace(*reader), space=space, vector=vector, **query)
-        answered = self._ask(lambda witness: witness.get(witness.repository.search(search)))
+        answered = self.host.ask(lambda witness: witness.get(witness.repository.search(search)))
         expect(_told(answered), _told(self.model.search(search)), f"the candidates for {search}", law=FIND)
 
     def _plain(self, answer: Any) -> Any:
@@ -386,7 +386,7 @@ class MemoryMachine(SideBySide[MemoryWitness]):
 
     def _agree(self, law: str) -> None:
         """Compare all that the users can read, with an app and without."""
-        for namespace, observed in self._ask(self._observe).items():
+        for namespace, observed in self.host.ask(self._observe).items():
             expect(observed, self._predicted(namespace), f"what is read in {namespace}", law=law)
 
     def _predicted(self, namespace: Namespace) -> MemoryObservation:

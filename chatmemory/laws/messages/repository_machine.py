@@ -168,7 +168,7 @@ class RepositoryMachine(SideBySide[Witness]):
         )
         with acting_as(who):
             predicted = self.model.append(appending)
-            answered = self._ask(lambda witness: witness.ask(witness.repository.append(appending)))
+            answered = self.host.ask(lambda witness: witness.ask(witness.repository.append(appending)))
         law = ATOMIC
         if isinstance(predicted, Success):
             law = APPEND if predicted.unwrap().stored else RETRY
@@ -263,7 +263,7 @@ class RepositoryMachine(SideBySide[Witness]):
         query = PageQuery(self._id(which), view, limit, before, older_than, newer_than, at)
         with acting_as(who):
             predicted = self.model.page(query)
-            answered = self._ask(lambda witness: witness.get(witness.repository.page(query)))
+            answered = self.host.ask(lambda witness: witness.get(witness.repository.page(query)))
         if predicted is not None and answered is not None:
             # The repository chooses the number of a cursor, within the gaps of the sequence.
             answered = evolve(answered, older=predicted.older, newer=predicted.newer)
@@ -303,7 +303,7 @@ class RepositoryMachine(SideBySide[Witness]):
         conversation_id = self._id(which)
         seen = self.read.get((conversation_id, version))
         query = PageQuery(conversation_id, view, as_of=version)
-        page = self._ask(lambda witness: witness.get(witness.repository.page(query)))
+        page = self.host.ask(lambda witness: witness.get(witness.repository.page(query)))
         if seen is not None and page is not None and page.is_whole:
             read = seen.model if view == "model" else seen.full
             expect(page.messages, read, f"what is read again of {query}", law=PAST)
@@ -346,7 +346,7 @@ class RepositoryMachine(SideBySide[Witness]):
 
     def _agree(self, law: str, *touched: str) -> None:
         """Compare all that can be read; a difference outside of *touched*, if given, breaks the law of isolation."""
-        observed = self._ask(self._observe)
+        observed = self.host.ask(self._observe)
         for conversation_id, observation in observed.items():
             expect(
                 observation,
@@ -357,7 +357,7 @@ class RepositoryMachine(SideBySide[Witness]):
             observation.expect_counts(conversation_id, law=COUNTS)
             if observation.conversation is not None:
                 self.read[conversation_id, observation.conversation.version] = observation
-        chains = self._ask(self._chains)
+        chains = self.host.ask(self._chains)
         for (conversation_id, message_id), chain in chains.items():
             expect(
                 chain,
