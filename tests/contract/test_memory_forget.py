@@ -3,9 +3,10 @@
 import pytest
 
 from chatmemory.access.principal import Granted, acting_as
-from chatmemory.conversation.message_repository import Fork, MessageRepository, PageQuery
-from chatmemory.laws.kit.samples import START, batch, said, somebody, summary_of
+from chatmemory.conversation.message_repository import MessageRepository
+from chatmemory.laws.kit.samples import START, batch, said, somebody
 from chatmemory.laws.memories.memory_witness import remembered
+from chatmemory.laws.messages.witness import Witness
 from chatmemory.longterm.memories import ForgetReceipt, Provenance
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Forgetting
@@ -30,30 +31,15 @@ async def test_a_reader_forgets_what_it_sees_and_nothing_else(memories: MemoryRe
     assert (await listed(memories), await listed(memories, HONG)) == ([], ["0"])
 
 
-async def summarize(
-    repository: MessageRepository, conversation_id: str, *covers: str, message_id: str, delete: bool = False
-) -> None:
-    page = await repository.page(PageQuery(conversation_id, "full")).or_raise()
-    assert page is not None
-    covered = [message for message in page.messages if message.id in covers]
-    summary = summary_of(
-        conversation_id,
-        covered,
-        message_id=message_id,
-        planned_at_version=page.version,
-        delete_covered=delete,
-    )
-    await repository.summarize(summary).or_raise()
-
-
 @pytest.fixture
 async def talk(repository: MessageRepository) -> str:
     """Five messages; one is deleted by a summary, that summary is covered by another, a third one covers the rest."""
+    witness = Witness(repository)
     for conversation_id in ("会议", "会"):
-        await repository.append(batch(conversation_id, *FIVE)).or_raise()
-    await summarize(repository, "会议", "1", "2", message_id="inner", delete=True)
-    await summarize(repository, "会议", "inner", "3", message_id="outer")
-    await summarize(repository, "会议", "4", message_id="aside")
+        await witness.append(conversation_id, *FIVE)
+    await witness.summarize("会议", 0, 2, message_id="inner", delete_covered=True)
+    await witness.summarize("会议", 0, 2, message_id="outer")
+    await witness.summarize("会议", 1, 2, message_id="aside")
     return "会议"
 
 
@@ -73,7 +59,7 @@ async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_sum
     reader = somebody(HONG.user, Granted(MING, "会", frozenset({"read"})))
     with acting_as(ming):
         await repository.append(batch("会议", *FIVE)).or_raise()
-    await summarize(repository, "会议", "4", message_id="aside")
+    await Witness(repository).summarize("会议", 3, 4, message_id="aside")
     for who, stale_summaries in ((hong, ()), (reader, ("aside",))):
         with acting_as(who):
             origin = Provenance(("4", f"of {len(stale_summaries)}"))
@@ -87,12 +73,13 @@ async def test_a_memory_that_names_the_messages_of_others_marks_and_names_no_sum
 async def test_summaries_of_shared_messages_are_stale_in_the_whole_tree_and_no_other_one(
     memories: MemoryRepository, repository: MessageRepository, talk: str
 ) -> None:
-    await repository.fork(Fork(talk, "branch", None, START)).or_raise()  # shares all summaries
-    await repository.fork(Fork(talk, "early", "3", START)).or_raise()  # shares 3
-    await repository.append(batch("early", said("4", "another one"), said("6", "own"))).or_raise()
-    await summarize(repository, "early", "3", message_id="of early")
-    await summarize(repository, "early", "4", message_id="of another 4")
-    await repository.fork(Fork("branch", "twig", None, START)).or_raise()
+    witness = Witness(repository)
+    await witness.fork(talk, "branch")  # shares all summaries
+    await witness.fork(talk, "early", "3")  # shares 3
+    await witness.append("early", said("4", "another one"), said("6", "own"))
+    await witness.summarize("early", 0, 1, message_id="of early")
+    await witness.summarize("early", 1, 2, message_id="of another 4")
+    await witness.fork("branch", "twig")
     await memories.store(
         (
             note("a", session_id="twig", provenance=Provenance(("4",))),

@@ -9,35 +9,21 @@ from chatmemory.conversation.message_repository import (
     ConversationListing,
     HistoryWork,
     MessageRepository,
-    PageQuery,
 )
-from chatmemory.conversation.messages import MessagePage, View
 from chatmemory.effect import Failure
 from chatmemory.errors import RepositoryError, VersionConflictError
 from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
-
-ALL: dict[View, list[str]] = {"full": [*"123456789", "s"], "model": ["1", "s", *"56789"]}
-
-
-async def read(repository: MessageRepository, query: PageQuery) -> MessagePage:
-    page = await repository.page(query).or_raise()
-    assert page is not None
-    return page
-
-
-def ids(page: MessagePage) -> list[str]:
-    return [message.id for message in page.messages]
+from chatmemory.laws.messages.witness import Witness
 
 
 @pytest.fixture
 async def talk(repository: MessageRepository) -> str:
     """Nine messages, a minute apart; "2" to "4" are covered by a summary that bears the time of "4"."""
+    witness = Witness(repository)
     for index in range(1, 10):
         draft = said(f"{index}", f"第{index}句", timestamp=START + timedelta(minutes=index))
-        await repository.append(batch("会议", draft)).or_raise()
-    page = await read(repository, PageQuery("会议", "full"))
-    summary = summary_of("会议", page.messages[1:4], message_id="s", planned_at_version=9)
-    await repository.summarize(summary).or_raise()
+        await witness.append("会议", draft)
+    await witness.summarize("会议", 1, 4, message_id="s")
     return "会议"
 
 
@@ -47,19 +33,19 @@ MINUTE = timedelta(minutes=1)
 async def test_a_summary_in_an_unknown_conversation_or_with_the_id_of_a_message_is_refused(
     repository: MessageRepository, talk: str
 ) -> None:
-    page = await read(repository, PageQuery(talk, "model"))
-    covered = page.messages[:1]
+    witness = Witness(repository)
+    plan = await witness.plan(talk, 0, 1, message_id="6")
+    in_view = await witness.read(talk, "model")
+    covered = in_view[:1]
     outcome = await repository.summarize(summary_of("nobody", covered, message_id="s", planned_at_version=0))
     assert outcome == Failure(VersionConflictError("nobody", expected=0, actual=0))
     assert await repository.conversation("nobody").or_raise() is None
-    taken = await repository.summarize(
-        summary_of(talk, covered, message_id="6", planned_at_version=page.version)
-    )
+    taken = await repository.summarize(plan)
     assert isinstance(taken, Failure)
     error = taken.failure()
     assert isinstance(error, RepositoryError)
     assert error.problem == "unexpected"
-    assert ids(await read(repository, PageQuery(talk, "model"))) == ALL["model"]
+    assert await witness.read(talk, "model") == in_view
     assert await repository.summarizations_of(talk, "1").or_raise() == ()
 
 

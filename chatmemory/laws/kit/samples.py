@@ -16,6 +16,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 
 START = datetime(2026, 2, 17, 9, 30, tzinfo=UTC)
+ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")  # of whoever speaks
 
 ALIKE = (
     ("a", "A", "a%"),
@@ -146,7 +147,7 @@ drafts: st.SearchStrategy[MessageDraft] = st.builds(
     said,
     st.text(st.sampled_from("iI %_一🙂"), max_size=2),
     st.sampled_from(TEXTS) | any_text,
-    role=st.sampled_from(("user", "assistant", "system", "tool")),
+    role=st.sampled_from(ROLES),
     timestamp=st.sampled_from(INSTANTS),
     metadata=st.sampled_from(METADATA) | st.dictionaries(any_text, _any_json, max_size=3),
 )

@@ -7,12 +7,10 @@ from attrs import evolve
 
 from chatmemory.conversation.message_repository import ConversationListing
 from chatmemory.conversation.messages import ConversationOrder
-from chatmemory.input.choices import Role
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, START, batch, said
+from chatmemory.laws.kit.samples import ALWAYS, INSTANTS, ROLES, START, batch, said
 from chatmemory.laws.messages.witness import VIEWS, MessageRepositoryUnderTest, Witness, joined
 
-ROLES: Final[tuple[Role, ...]] = ("user", "assistant", "system", "tool")
 SPOKEN: Final = [said(f"{index}", "说" * index, role=ROLES[index % len(ROLES)]) for index in range(8)]
 
 

@@ -5,7 +5,6 @@ from itertools import chain
 
 from chatmemory.effect.outcome import Failure, Success
 from chatmemory.errors import MessageConflictError, VersionConflictError
-from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json
 from chatmemory.laws.kit.law import expect, law
 from chatmemory.laws.kit.samples import (
@@ -13,14 +12,13 @@ from chatmemory.laws.kit.samples import (
     ALWAYS,
     INSTANTS,
     METADATA,
+    ROLES,
     START,
     TEXTS,
     batch,
     said,
 )
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Observation
-
-ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")
 
 
 class WritingLaws(MessageRepositoryUnderTest):
