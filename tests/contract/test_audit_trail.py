@@ -8,7 +8,7 @@ import pytest
 from chatmemory.access.namespace import Namespace
 from chatmemory.access.principal import EVERY_RIGHT, Granted, Principal, acting_as
 from chatmemory.conversation.message_repository import MessageRepository, PageQuery
-from chatmemory.effect import Failure, ManagedRuntime
+from chatmemory.effect import ManagedRuntime
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import AccessDeniedError
 from chatmemory.events.audit import AuditEntry, AuditTrail, AuditTrailTag
@@ -105,7 +105,6 @@ async def test_neither_a_refusal_nor_a_use_nor_the_service_itself_leaves_an_entr
     with acting_as(READER):
         for refused in (repository.append(batch("c", said("m4"))), repository.clear("c", now=START)):
             outcome = await refused
-            assert isinstance(outcome, Failure)
             assert isinstance(outcome.failure(), AccessDeniedError)
     assert await told(trail) == before
 

@@ -141,7 +141,6 @@ NONSENSE: list[tuple[dict[str, Any], str]] = [
 async def test_a_search_for_nonsense_is_refused(memory: ChatMemory) -> None:
     for asked, path in NONSENSE:
         outcome = await search_messages(memory, MessageSearch(**asked))
-        assert isinstance(outcome, Failure)
         error = outcome.failure()
         assert isinstance(error, DataValidationError)
         assert [problem.path for problem in error.problems] == [path]

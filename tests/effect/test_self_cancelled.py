@@ -12,7 +12,6 @@ from chatmemory.effect import (
     Die,
     Effect,
     Exit,
-    Failure,
     Layer,
     ManagedRuntime,
     Stream,
@@ -35,7 +34,6 @@ SELF_CANCELLED: Effect[int] = Effect.promise(cancel_myself)
 
 
 def is_its_defect(exit_: Exit[object, object]) -> bool:
-    assert isinstance(exit_, Failure)
     reason = exit_.failure()
     return isinstance(reason, Die) and isinstance(reason.defect, SelfCancelledError)
 

@@ -1,6 +1,15 @@
 """Short words for what the tests of stores say to a repository and ask of it."""
 
-from chatmemory import Append, ChatMessage, MessageDraft, MessageRepository, PageQuery, Summary
+from chatmemory import (
+    Append,
+    ChatMessage,
+    MessageDraft,
+    MessageRepository,
+    Outcome,
+    PageQuery,
+    RepositoryError,
+    Summary,
+)
 from chatmemory.laws.kit import samples
 from chatmemory.laws.kit.samples import ALWAYS, START, said, summary_of
 
@@ -23,3 +32,9 @@ async def stored(repository: MessageRepository, conversation_id: str) -> tuple[C
 
 async def stored_ids(repository: MessageRepository, conversation_id: str) -> list[str]:
     return [message.id for message in await stored(repository, conversation_id)]
+
+
+def problem_of(refused: Outcome[object, object]) -> str:
+    error = refused.failure()
+    assert isinstance(error, RepositoryError), error
+    return error.problem

@@ -7,7 +7,7 @@ from chatmemory import ChatContextService, DataValidationError, NewMemory, Strat
 from chatmemory.context.chat_context import ChatContext, Instructions
 from chatmemory.context.context_preview import ContextPreview
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
-from chatmemory.effect import Failure, ManagedRuntime
+from chatmemory.effect import ManagedRuntime
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory_layers import stacks
 from tests.for_each import for_each
@@ -134,7 +134,6 @@ async def test_the_past_is_previewed_with_its_conversation_and_its_memories() ->
 )
 async def test_a_preview_of_nonsense_is_refused(conversations: ChatMemory, preview: Any, path: str) -> None:
     outcome = await builder(conversations, Remembered()).build(USER, "c", "x", preview=preview)
-    assert isinstance(outcome, Failure)
     error = outcome.failure()
     assert isinstance(error, DataValidationError)
     assert [problem.path for problem in error.problems] == [path]

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from chatmemory import Failure, Granted, Namespace, Principal, acting_as
+from chatmemory import Granted, Namespace, Principal, acting_as
 from chatmemory.events.event_log import AuditQuery, changes
 from chatmemory.laws.kit.samples import batch, said
 from chatmemory.laws.memories.memory_witness import remembered
@@ -26,7 +26,6 @@ async def test_what_has_no_event_is_not_stored(own_dsn: str) -> None:
         with acting_as(PHONE):
             drafts = (remembered("kept", namespace=MEI), remembered("lost", namespace=MEI))
             for refused in (await messages.append(batch("lost", said("m1"))), await memories.store(drafts)):
-                assert isinstance(refused, Failure)
                 assert "_event" in str(refused.failure())
             await messages.append(batch("found", said("m1"))).or_raise()
         assert await messages.conversation("lost").or_raise() is None

@@ -11,7 +11,7 @@ import anyio
 import asyncpg
 import pytest
 
-from chatmemory import Effect, Failure, RepositoryError, Success
+from chatmemory import Effect, Success
 from chatmemory.laws.kit.samples import said
 from chatmemory.settings.memory_settings import PostgresSettings
 from chatmemory_layers import forked
@@ -22,17 +22,10 @@ from chatmemory_layers.postgres.throwaway_server import postgres_dsn, run_on_ser
 from tests.patience import PATIENCE_SECONDS
 from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of
 from tests.unit.postgres.wire import hurried, wire_to
-from tests.unit.said import batch, stored_ids
+from tests.unit.said import batch, problem_of, stored_ids
 
 C = Owner("c", row=conversation_row)
 BRIEF_MILLISECONDS = 500  # for what cannot be had however long the server waits for it
-
-
-def problem_of(outcome: object) -> str:
-    assert isinstance(outcome, Failure), outcome
-    error = outcome.failure()
-    assert isinstance(error, RepositoryError), error
-    return error.problem
 
 
 async def test_a_database_that_is_not_there_is_unavailable(dsn: str) -> None:

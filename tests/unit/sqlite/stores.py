@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from chatmemory import EffectFailed, Failure, Matrix, Namespace, RepositoryError
+from chatmemory import EffectFailed, Matrix, Namespace, RepositoryError
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.laws.memories.memory_witness import remembered
 from chatmemory.settings.memory_settings import SqliteSettings
@@ -74,11 +74,3 @@ async def refusal(path: Path) -> RepositoryError:
             pass
     assert isinstance(failed.value.error, RepositoryError)
     return failed.value.error
-
-
-def problem(outcome: object) -> str:
-    """Return what kind of failure it is."""
-    assert isinstance(outcome, Failure)
-    error = outcome.failure()
-    assert isinstance(error, RepositoryError)
-    return error.problem

@@ -18,9 +18,9 @@ from chatmemory_layers.sqlite.engine.transaction import KeptRows, Transaction
 from chatmemory_layers.sqlite.engine.worker_connection import WorkerConnection, run_on
 from chatmemory_layers.sqlite.messages.message_repository import SqliteMessageRepository
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.said import batch
+from tests.unit.said import batch, problem_of
 from tests.unit.sqlite.desktop_files import change
-from tests.unit.sqlite.stores import file_settings, open_memories, open_repository, problem
+from tests.unit.sqlite.stores import file_settings, open_memories, open_repository
 
 
 class Forgetful(sqlite3.Connection):
@@ -75,7 +75,7 @@ async def test_one_that_fails_fails_alone(connection: sqlite3.Connection) -> Non
     group = [await job(1), await job(-1), await job(13), await job(2)]
     one, refused, defect, two = committed(connection, group)
     assert (one, two) == (Success(1), Success(2))
-    assert problem(refused) == "unexpected"
+    assert problem_of(refused) == "unexpected"
     assert isinstance(defect, LookupError)
     assert numbers(connection) == [1, 2]
 
@@ -112,14 +112,14 @@ async def test_a_commit_that_fails_is_acknowledged_to_nobody(connection: sqlite3
 
     future = asyncio.get_running_loop().create_future()
     answers = committed(connection, [await job(1), ("orphan", orphan, (7,), {}, future)])
-    assert [problem(answer) for answer in answers] == ["unexpected", "unexpected"]
+    assert [problem_of(answer) for answer in answers] == ["unexpected", "unexpected"]
     assert numbers(connection) == []
     assert committed(connection, [await job(2)]) == [Success(2)]
 
 
 async def test_a_begin_or_a_commit_without_memory_fails_its_group_and_no_other(forgetful: Forgetful) -> None:
     """What a commit leaves open is undone at the latest by the next group."""
-    for number, (forgets, problem_of_it) in enumerate(
+    for number, (forgets, expected) in enumerate(
         (
             (["BEGIN IMMEDIATE"], "no_memory"),
             (["COMMIT"], "outcome_unknown"),
@@ -128,7 +128,7 @@ async def test_a_begin_or_a_commit_without_memory_fails_its_group_and_no_other(f
     ):
         forgetful.forgets = forgets
         answers = committed(forgetful, [await job(7), await job(8)])
-        assert [problem(answer) for answer in answers] == [problem_of_it] * 2
+        assert [problem_of(answer) for answer in answers] == [expected] * 2
         assert committed(forgetful, [await job(number + 1)]) == [Success(number + 1)]
     assert numbers(forgetful) == [1, 2, 3]
 
@@ -139,7 +139,7 @@ async def test_a_snapshot_that_finds_no_memory_is_over_for_the_next_group(forget
 
     forgetful.forgets = ["COMMIT"]
     counting: Job = ("count", count, (), {}, asyncio.get_running_loop().create_future())
-    assert problem(*read_group(forgetful, [counting], EditionWatch(forgetful))) == "no_memory"
+    assert problem_of(*read_group(forgetful, [counting], EditionWatch(forgetful))) == "no_memory"
     assert read_group(forgetful, [counting], EditionWatch(forgetful)) == [Success(0)]
 
 
@@ -166,7 +166,7 @@ async def test_whatever_leaves_a_group_is_told_to_all_of_it_and_the_next_one_is_
         assert len(failed) == groups[0]
         return failed
 
-    assert {problem(each) for each in await told(MemoryError())} == {"no_memory"}
+    assert {problem_of(each) for each in await told(MemoryError())} == {"no_memory"}
     for escapes in (SystemExit(), StopIteration(), asyncio.CancelledError()):
         assert all(isinstance(each, type(escapes) | RuntimeError) for each in await told(escapes))
 
@@ -216,7 +216,7 @@ async def test_a_writer_of_another_process_is_waited_for_and_no_longer_than_said
         other = sqlite3.connect(tmp_path / "chat.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         try:
-            assert problem(await repository.append(batch("c", "m2"))) == "busy"
+            assert problem_of(await repository.append(batch("c", "m2"))) == "busy"
             page = await repository.page(PageQuery("c", "full")).or_raise()  # a reader does not wait
         finally:
             other.close()
@@ -298,7 +298,7 @@ async def test_a_group_reads_one_snapshot_and_a_read_fails_alone(connection: sql
     assert statements.count("BEGIN") == statements.count("COMMIT") == 1
     one, refused, defect, two = answers(1, 0, 3, 2)
     assert (one, two) == (Success(1), Success(2))
-    assert problem(refused) == "unexpected"
+    assert problem_of(refused) == "unexpected"
     assert isinstance(defect, TypeError)
     assert not connection.in_transaction
 
