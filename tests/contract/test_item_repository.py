@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 import pytest
 
 from chatmemory.effect import ManagedRuntime
@@ -21,6 +20,7 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     StoredItem,
 )
+from chatmemory.laws.memories.memory_witness import unit
 from chatmemory_layers import stacks
 from tests.contract.conftest import NewStack
 
@@ -43,10 +43,6 @@ async def stores(new_stack: NewStack) -> AsyncGenerator[Stores]:
 
 def put(key: str, value: object, **rest: Any) -> ItemPut:
     return ItemPut(ItemName(USER, key), json.dumps(value, ensure_ascii=False), **rest)
-
-
-def unit(*numbers: float) -> Any:
-    return np.array(numbers, dtype=np.float32) / np.float32(np.linalg.norm(numbers))
 
 
 async def keys(items: ItemRepository, search: ItemSearch) -> list[str]:
