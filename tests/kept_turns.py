@@ -5,8 +5,6 @@ from typing import final
 
 from attrs import define, field
 
-from chatmemory.pastchats.indexing.prompt_drafts import SourceChanges
-
 
 @final
 @define
@@ -26,13 +24,17 @@ class KeptTurns:
 
     rows: dict[str, Row] = field(factory=dict[str, Row])
     missing: set[str] = field(factory=set[str])
-    seen: set[str] = field(factory=set[str])
     forgotten: set[str] = field(factory=set[str])
 
-    def commit(self, source: str, held: Mapping[str, str], *, is_whole: bool = True) -> SourceChanges:
-        """Take in what *source* holds; *is_whole*: and nothing else."""
+    def commit(self, source: str, held: Mapping[str, str], *, is_whole: bool = True) -> tuple[int, int]:
+        """Take in what *source* holds; *is_whole*: and nothing else.
+
+        Return how many turns are new, and how many are superseded.
+        """
         held = {identity: text for identity, text in held.items() if identity not in self.forgotten}
-        done = [self._take(source, identity, text) for identity, text in held.items()]
+        new = len(held.keys() - self.rows.keys())
+        for identity, text in held.items():
+            self._take(source, identity, text)
         superseded = 0
         for identity, row in self.rows.items():
             if identity in held or not is_whole:
@@ -44,33 +46,18 @@ class KeptTurns:
                 row.is_superseded = True
                 superseded += 1
             row.also.discard(source)
-        self.seen.add(source)
         self.missing.discard(source)
-        return SourceChanges(
-            new=done.count("new"),
-            updated=done.count("updated"),
-            unchanged=done.count("unchanged"),
-            duplicates=done.count("duplicate"),
-            superseded=superseded,
-        )
+        return new, superseded
 
-    def _take(self, source: str, identity: str, text: str) -> str:
-        row = self.rows.get(identity)
-        if row is None:
-            self.rows[identity] = Row(text, source)
-            return "new"
-        if row.owner == source:
-            done = "unchanged" if (row.text, row.is_superseded) == (text, False) else "updated"
-        elif row.is_superseded or len(text) > len(row.text):
+    def _take(self, source: str, identity: str, text: str) -> None:
+        row = self.rows.setdefault(identity, Row(text, source))
+        if row.owner != source:
+            if not row.is_superseded and len(text) <= len(row.text):
+                row.also.add(source)
+                return
             row.also |= set() if row.is_superseded else {row.owner}
             row.also.discard(source)
-            done = "updated"
-        else:
-            done = "unchanged" if source in row.also else "duplicate"
-            row.also.add(source)
-            return done
         row.owner, row.text, row.is_superseded = source, text, False
-        return done
 
     def forget(self, source: str) -> int:
         """Delete what *source* holds, and let it never come back."""

@@ -335,7 +335,7 @@ def test_the_newest_change_comes_first_and_each_is_taken_back(visit: Visits, api
     expect(memory).to_contain_text("Drinks green tea")
     expect(changes).to_have_count(4)
     expect(changes.first).to_contain_text("to take a change back")
-    expect_stored(api, memory_id, "Drinks green tea", pinned=True)
+    expect_pinned(api, memory_id, "Drinks green tea")
     take_back.click()
     expect(memory).to_contain_text("Drinks white tea")
 
@@ -344,7 +344,7 @@ def test_the_newest_change_comes_first_and_each_is_taken_back(visit: Visits, api
     expect(changes.first).to_contain_text("No longer pinned")
     take_back.click()
     expect(memory.get_by_text("Pinned", exact=True)).to_be_visible()
-    expect_stored(api, memory_id, "Drinks white tea", pinned=True)
+    expect_pinned(api, memory_id, "Drinks white tea")
     unpin.click()
     expect(changes.first).to_contain_text("No longer pinned")
 
@@ -352,10 +352,10 @@ def test_the_newest_change_comes_first_and_each_is_taken_back(visit: Visits, api
     assert [memory["content"] for memory in api.memories()] == ["Drinks white tea"]
 
 
-def expect_stored(api: Api, memory_id: str, content: str, *, pinned: bool) -> None:
+def expect_pinned(api: Api, memory_id: str, content: str) -> None:
     memory = api.memory(memory_id)
     assert memory is not None
-    assert (memory["content"], memory["pinned"]) == (content, pinned)
+    assert (memory["content"], memory["pinned"]) == (content, True)
 
 
 def succeed_and_take_back(page: Page, api: Api, memory_id: str) -> None:

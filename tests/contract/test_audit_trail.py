@@ -109,7 +109,7 @@ async def test_neither_a_refusal_nor_a_use_nor_the_service_itself_leaves_an_entr
     assert await told(trail) == before
 
 
-async def begun_by(principal: Principal, repository: MessageRepository, conversation_id: str = "c") -> None:
+async def begun_by(principal: Principal, repository: MessageRepository, conversation_id: str) -> None:
     with acting_as(principal):
         await repository.append(batch(conversation_id, said("m1"))).or_raise()
 

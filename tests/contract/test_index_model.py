@@ -136,9 +136,8 @@ class Disk:
             self.read_at[name] = self.changed_at[name]
             whole_turns = self.whole_turns.get(name)
             held = self.identified(name, self.turns[name][:whole_turns])
-            changes = self.model.commit(self.source(name), held, is_whole=whole_turns is None)
-            new += changes.new
-            superseded += changes.superseded
+            counts = self.model.commit(self.source(name), held, is_whole=whole_turns is None)
+            new, superseded = new + counts[0], superseded + counts[1]
         gone = [name for name in self.read_at if name not in self.turns]
         self.model.mark_missing(*map(self.source, gone))
         for name in gone:
