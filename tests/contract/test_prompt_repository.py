@@ -140,6 +140,12 @@ def test_a_turn_of_two_sources_is_one_that_names_both(past: SqlitePromptReposito
         assert (kept.source, kept.metadata) == (SOURCE, {"aliases": [OTHER]})
 
 
+def test_of_two_sources_of_one_turn_the_longer_text_counts(past: SqlitePromptRepository) -> None:
+    for source, text in ((SOURCE, "I think"), (OTHER, "I think, therefore"), ("/home/mei/third.jsonl", "I")):
+        index(past, [draft(0, text, identity="m1", source=source)], state(source))
+    assert contents(past) == ["I think, therefore"]
+
+
 def test_a_turn_without_a_vector_has_an_empty_one_until_it_is_embedded(past: SqlitePromptRepository) -> None:
     past.stage([draft(0, "one")], {}, model="none").run_sync().unwrap()
     past.commit_source(state()).run_sync().unwrap()
