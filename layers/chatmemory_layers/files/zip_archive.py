@@ -81,7 +81,7 @@ def _text(name: str) -> str:
 
 @frozen
 class MemberReader:
-    """What the readers of members have in common: of an archive at *real_path*, or of a store of conversations."""
+    """The base of the readers of one member of the file at *real_path*, an archive or a store of conversations."""
 
     file: HistoryFile
     real_path: str

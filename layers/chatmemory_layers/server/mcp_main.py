@@ -176,7 +176,7 @@ def _log_to_stderr() -> None:
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
 
 
-def _whole(escaped: re.Match[str]) -> str:
+def _without_half(escaped: re.Match[str]) -> str:
     return r"\ufffd" if escaped["half"] else escaped[0]
 
 
@@ -192,7 +192,7 @@ async def stdin_lines(descriptor: int) -> AsyncIterator[str]:
     lines: asyncio.Queue[bytes | None] = asyncio.Queue(MOST_WAITING)
     threading.Thread(target=_read, args=(descriptor, loop, lines), name="stdin", daemon=True).start()
     while (line := await lines.get()) is not None:
-        yield _ESCAPED.sub(_whole, line.decode("utf-8", "replace"))
+        yield _ESCAPED.sub(_without_half, line.decode("utf-8", "replace"))
 
 
 def _read(descriptor: int, loop: asyncio.AbstractEventLoop, lines: "asyncio.Queue[bytes | None]") -> None:
