@@ -14,9 +14,9 @@ from chatmemory.pastchats.redaction.secret_assignments import assigned_secrets
 from chatmemory.pastchats.redaction.secret_places import placed_secrets
 from chatmemory.pastchats.redaction.secret_shapes import shaped_secrets
 
-VERSION: Final = 4  # a new version reads every source again
+VERSION: Final = 5  # a new version reads every source again
 
-LEAST_TEXT: Final = 12  # characters: no secret together with its name is shorter
+LEAST_TEXT: Final = 8  # characters: no secret together with its name is shorter
 
 
 @final

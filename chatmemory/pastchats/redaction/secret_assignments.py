@@ -39,12 +39,10 @@ class _Name:
 _PASSWORD_BITS: Final = 2.2  # bits per character: "hunter2!" has 3, "aaaa1111" has 1
 _TOKEN_BITS: Final = 3.0  # 16 random hexadecimal digits have 3.3 on average
 _NAMES: Final = (
-    *(
-        _Name(word, "password", 6, _PASSWORD_BITS)
-        for word in ("passw", "pwd", "passphrase", "密码", "密碼", "口令")
-    ),
+    *(_Name(word, "password", 6, _PASSWORD_BITS) for word in ("pass", "pw", "psk", "密码", "密碼", "口令")),
     *(_Name(word, "secret", 8, _PASSWORD_BITS) for word in ("secret", "密钥", "密鑰")),
     *(_Name(word, "token", 16, _TOKEN_BITS) for word in ("token", "令牌")),
+    _Name("_pat", "token", 20, _TOKEN_BITS),
     _Name("_authtoken", "token", 16, _TOKEN_BITS, may_be_uuid=True),
 )
 
@@ -63,13 +61,19 @@ def _by_part() -> tuple[tuple[str, tuple[_Name, ...]], ...]:
 
 _BY_PART: Final = _by_part()
 
+# The last two: "密码abc12345" and "the password abc1.." have nothing but a space between the name and the secret.
 _EQUALS: Final = (
-    r"""\\?["'`*]{0,3}(?:\s{0,8}(?:=>|:=|==?|:|：)\s{0,8}|>\s?|\s?[是为為]\s?|\s(?:is|was)(?::|\snow)?\s|\s(?=["'`]))"""
+    r"""\\?["'`*]{0,3}(?:\s{0,8}(?:=>|:=|==?|:|：)\s{0,8}|>\s?|\s?(?:[是为為]|(?:改|设|設|换|換)[成为為]了?)\s?"""
+    r"""|\s(?:is|was)(?::|\snow)?\s|,?\s{1,40}["']?value["']?\s{0,3}[:=]\s{0,3}"""
+    r"""|\s(?=["'`])|(?P<cjk>(?<=[码碼钥鑰令牌]) ?(?=[!-~]{6}))|(?P<space> ))"""
     r"""(?:\\?["'`]{1,3}|[rbuf]{1,2}["'])?(?P<secret>[^\s"'`\\,;<>(){}\[\]，。；、]{6,512})"""
 )
+# "--- PASS: TestAdd2" names no password: ``pass`` does after an underscore, and before a quoted value.
+_SHORT_FORM: Final = r"""(?<=[_-])pass|(?-i:(?<![A-Za-z])|(?=Pa))pass(?=\\?["']?\s{0,3}[:=]\s{0,3}\\?["'`])"""
 # Positions are those of the words, so the patterns begin there.
 _ASSIGNMENT: Final = re.compile(
-    r"(?:passw(?:or)?d|passwd|pwd|passphrase|secret|(?:_auth)?token|密[码碼钥鑰]|口令|令牌)"
+    rf"(?:passw(?:or)?d|passwd|passphrase|{_SHORT_FORM}|pwd|(?<![a-z])(?:pw|psk)|secret|(?:_auth)?token|_pat"
+    r"|密[码碼钥鑰]|口令|令牌)"
     rf"(?:[_-]?(?:access[_-]?)?(?:key(?:[_-]?base)?|value|secret|token|string))?{_EQUALS}",
     re.IGNORECASE,
 )
@@ -86,6 +90,13 @@ _NO_SECRET: Final = re.compile(
     r"(?:public|cache|primary|foreign|sort|partition|idempotency|object|storage|session|row|dedup|routing|message|group|lookup|hash)_\Z",
     re.IGNORECASE,
 )
+# ``DB_PASSWORD=correcthorse``: a variable, so its value is no word of a sentence.
+_VARIABLE: Final = re.compile(r"(?:PASSWORD|PASSWD|PASS|PWD)=")
+# What no word of a sentence has: three changes between letters and digits, or a sign beside a digit.
+_LEAST_APART: Final = 8  # characters
+_LEAST_CHANGES: Final = 3
+_LETTER_TO_DIGIT: Final = re.compile(r"(?<=[A-Za-z])\d|(?<=\d)[A-Za-z]")
+_HAS_SIGN: Final = re.compile(r"(?=[^0-9]*\d)[^@/]*[!#$%^*+~][^@/]*\Z")
 _LONGEST_KIND: Final = 24  # characters before ``key`` that name its owner
 
 
@@ -98,7 +109,7 @@ def assigned_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
                 found += [
                     (*match.span("secret"), name.name)
                     for match in matches(_ASSIGNMENT, text, lowered, name.word)
-                    if _is_secret(match["secret"], name)
+                    if _is_secret(match, name)
                 ]
     for word, scheme in _SCHEMES:
         found += [
@@ -114,7 +125,7 @@ def assigned_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
             (*match.span("secret"), kind.name)
             for match in matches(_KEY, text, lowered, "key")
             if (kind := _kind_of_key(text, match.start())) is not None
-            and _is_secret(match["secret"], kind)
+            and _is_secret(match, kind)
             and (kind is _API or _OF_MACHINES.match(match["secret"]) is not None)
         ]
     return found
@@ -128,13 +139,31 @@ def _kind_of_key(text: str, at: int) -> _Name | None:
     return _ANY if before.endswith("_") and _NO_SECRET.search(before) is None else None
 
 
-def _is_secret(value: str, name: _Name) -> bool:
+def _is_secret(match: re.Match[str], name: _Name) -> bool:
+    """Return whether what *match* found behind the *name* is a secret, and not a word, an example or code."""
+    value: str = match["secret"]
+    ascii_part = "".join(
+        filter(str.isascii, value)
+    )  # "密码是abc12345别告诉别人"; "口令：见附件第2页" is none
     return (
-        len(value) >= name.least
-        and is_mixed(value)
+        len(ascii_part) >= name.least
+        and (is_mixed(ascii_part) or (name.name == "password" and _VARIABLE.match(match[0]) is not None))
         and surprise(value) >= name.least_bits
         and not is_placeholder(value)
         and not is_code(value)
         and not is_term(value)
         and (name.may_be_uuid or UUID.match(value) is None)
+        and (name.word != "_pat" or _OF_MACHINES.match(value) is not None)
+        and _is_apart(match, name)
     )
+
+
+def _is_apart(match: re.Match[str], name: _Name) -> bool:
+    """Return whether the secret of *match* has a sign before it, or differs from the words of a sentence."""
+    if match["cjk"] is None and match["space"] is None:
+        return True
+    value = match["secret"].rstrip(".!?:")
+    if name.name in ("secret", "token") or len(value) < _LEAST_APART or is_word(value):
+        return False
+    changes = len(_LETTER_TO_DIGIT.findall(value))
+    return match["cjk"] is not None or changes >= _LEAST_CHANGES or _HAS_SIGN.match(value) is not None

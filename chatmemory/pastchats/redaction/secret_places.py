@@ -27,7 +27,7 @@ _CODE: Final = re.compile(
     r"|[A-Za-z]+_[A-Za-z_]+\Z|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z|[a-z]+(?:-[a-z]+){2,}\Z"
 )
 _TERM: Final = re.compile(
-    r"(?:base-?(?:16|32|58|62|64)|sha-?\d|md5|utf-?\d|oauth-?\d|bcrypt|argon2|pbkdf2|aes-?\d|[rehp]s(?:256|384|512)|x509"
+    r"(?:base-?(?:16|32|58|62|64)|sha-?\d{1,3}|md5|utf-?\d|oauth-?\d|bcrypt|argon2|pbkdf2|aes-?\d|[rehp]s(?:256|384|512)|x509"
     r"|ed25519|hmac|jwt|k8s|i18n|http2?|ipv\d|v\d|\d+[ -]?(?:bit|byte|char|digit|second|minute|hour|day|week|month|year)s?)"
     r"(?![A-Za-z0-9]*\d[A-Za-z]*\d)",
     re.IGNORECASE,
@@ -43,48 +43,90 @@ _WITHIN_COMMAND: Final = r"(?:[^\n|;&\\]|\\[\s\S]){0,400}?(?<=\s)"
 @final
 @frozen
 class _Place:
-    """A word in lower case, and the pattern that begins with it and captures its secret."""
+    """A word in lower case, and the pattern that begins with it and captures its secret.
+
+    It is compiled when a text contains the word: most texts contain none.
+    """
 
     word: str
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
 
 
-def _place(word: str, name: str, pattern: str) -> _Place:
-    return _Place(word, name, re.compile(pattern, re.IGNORECASE))
-
-
-_PLACES: Final = (
-    _place(
-        "curl",
+# Behind their names: the four groups of an app password, the words of a wallet.
+_OF_AN_APP: Final = r"[^\w\n]{0,4}(?:is|was|是)?[^\w\n]{0,4}(?P<secret>[a-z]{4}(?:[ -]?[a-z]{4}){3})(?![\w-])"
+_OF_A_WALLET: Final = (
+    r"[^a-z\n]{0,8}(?:is|was)?[^a-z\n]{0,4}(?P<secret>(?-i:(?:[a-z]{3,8} ){11,23}[a-z]{3,8}))"
+)
+# Commands, and their option for a password up to where it begins.
+_COMMANDS: Final = (
+    ("curl", rf"(?:-u\s?|--user[ =]){_QUOTE}[^\s:\"'`]{{1,128}}:"),
+    ("http", rf"(?:-a\s|--auth[ =]){_QUOTE}[^\s:\"'`]{{1,128}}:"),
+    ("mysql", rf"-p{_QUOTE}(?!-)"),
+    ("mongo", rf"-p\s?{_QUOTE}"),
+    ("sqlcmd", rf"-P\s?{_QUOTE}"),
+    ("sshpass", rf"-p\s*{_QUOTE}"),
+    ("redis-cli", rf"-a\s+{_QUOTE}"),
+    ("login", rf"-p\s+{_QUOTE}"),
+    ("zip", rf"-P\s+{_QUOTE}"),
+    ("7z", rf"-p{_QUOTE}"),
+    ("ldap", rf"-w\s+{_QUOTE}"),
+    ("lftp", rf"-u\s+{_QUOTE}[^\s,\"'`]{{1,128}},"),
+    ("smbclient", rf"-U\s+{_QUOTE}[^\s%\"'`]{{1,128}}%"),
+    ("htpasswd", rf"-\w*b\w*\s+\S{{1,256}}\s+\S{{1,128}}\s+{_QUOTE}"),
+)
+_OF_COMMANDS: Final = tuple(
+    _Place(word, "password", rf"{word}[\w-]*\s{_WITHIN_COMMAND}(?-i:{option})(?P<secret>[^\s\"'`]{{4,256}})")
+    for word, option in _COMMANDS
+)
+_WITH_PASS: Final = (
+    _Place(
+        "--pass",
         "password",
-        rf"curl\s{_WITHIN_COMMAND}(?-i:-u\s?|--user[ =]){_QUOTE}[^\s:\"'`]{{1,128}}:(?P<secret>[^\s\"'`]{{3,256}})",
+        rf"--pass(?:word|wd|phrase)?[ =]{_QUOTE}(?P<secret>(?=[^\s\"'`]*\d)(?!-)[^\s\"'`]{{4,256}})",
     ),
-    _place(
-        "mysql",
+    _Place("-pass", "password", rf"-pass(?:in|out)?\s+{_QUOTE}pass:(?P<secret>[^\s\"'`]{{4,128}})"),
+    _Place("requirepass", "password", rf"requirepass\s+{_QUOTE}(?P<secret>[^\s\"'`]{{6,256}})"),  # redis.conf
+    _Place("login", "password", r"login\s+\S{1,128}\s+password\s+(?P<secret>[^\s\"'`]{4,256})"),  # netrc
+    _Place(
+        "user",
         "password",
-        rf"mysql(?:dump|admin|import|show)?\s{_WITHIN_COMMAND}(?-i:-p){_QUOTE}(?P<secret>[^\s\"'`-][^\s\"'`]{{3,127}})",
+        r"""user(?:name)?["']?\s?[:=]\s?["']?[^\s"',;]{1,64}["']?[\s,;/|&]{1,4}["']?pass["']?\s?[:=]\s?["']?"""
+        r"""(?P<secret>[^\s"',;&]{4,128})""",
     ),
-    _place("sshpass", "password", rf"sshpass\s+-p\s*{_QUOTE}(?P<secret>[^\s\"'`]{{4,128}})"),
-    _place(
-        "redis-cli",
+    _Place("app password", "app password", rf"app password{_OF_AN_APP}"),
+    _Place("app-specific password", "app password", rf"app-specific password{_OF_AN_APP}"),
+)
+_ELSEWHERE: Final = (
+    _Place(
+        "echo",
         "password",
-        rf"redis-cli\s{_WITHIN_COMMAND}(?-i:-a)\s+{_QUOTE}(?P<secret>[^\s\"'`]{{6,256}})",
+        rf"echo\s+(?:-n\s+)?{_QUOTE}(?:[\w.-]{{1,64}}:)?(?P<secret>[^\s\"'`|]{{4,256}}){_QUOTE}\s*\|\s*"
+        r"(?:(?:sudo\s+)?chpasswd|sudo\s+-S|[^\n|]{1,200}--password-stdin)",
     ),
-    _place(
-        "login",
+    _Place("freerdp", "password", rf"freerdp\s{_WITHIN_COMMAND}/p:{_QUOTE}(?P<secret>[^\s\"'`]{{4,256}})"),
+    _Place("masterauth", "password", rf"masterauth\s+{_QUOTE}(?P<secret>[^\s\"'`]{{6,256}})"),  # redis.conf
+    _Place(
+        "identified",
         "password",
-        rf"login\s{_WITHIN_COMMAND}(?-i:-p)\s+{_QUOTE}(?P<secret>[^\s\"'`]{{6,256}})",
+        r"""identified\s+by\s+(?:password\s+)?["'](?P<secret>(?=[^"'\s]*\d)[^"'\s]{4,128})["']""",
     ),
-    _place("login", "password", r"login\s+\S{1,128}\s+password\s+(?P<secret>[^\s\"'`]{4,256})"),  # netrc
-    _place("sig=", "signature of a link", r"(?<=[?&;])sig=(?P<secret>[A-Za-z0-9%+/_-]{30,256}={0,2})"),
-    _place("-pass", "password", rf"-pass(?:in|out)?\s+{_QUOTE}pass:(?P<secret>[^\s\"'`]{{4,128}})"),
-    _place(
+    _Place("应用密码", "app password", rf"应用密码{_OF_AN_APP}"),
+    _Place("授权码", "app password", rf"授权码{_OF_AN_APP}"),
+    _Place("phrase", "seed phrase", rf"(?:(?<=seed )|(?<=recovery ))phrase{_OF_A_WALLET}"),
+    _Place("mnemonic", "seed phrase", rf"mnemonic{_OF_A_WALLET}"),
+    _Place("助记词", "seed phrase", rf"助记词{_OF_A_WALLET}"),
+    _Place("助記詞", "seed phrase", rf"助記詞{_OF_A_WALLET}"),
+    _Place("sig=", "signature of a link", r"(?<=[?&;])sig=(?P<secret>[A-Za-z0-9%+/_-]{30,256}={0,2})"),
+    _Place(
         "authorization",
         "token",
         rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:token|api-?key|key|ssws|splunk)\s+(?:token=)?{_QUOTE}(?P<secret>[^\s\"'`]{{16,512}})",
     ),
 )
+_BY_PART: Final = ((" -", _OF_COMMANDS), ("pass", _WITH_PASS), ("", _ELSEWHERE))
+"""Places, and a string that each text with one of them contains: few texts do, so few words are searched."""
+
 # ``postgres://shop:word@db``: a password that equals its user's name is an example in the documentation of the
 # database.
 _USER_INFO: Final = re.compile(
@@ -111,13 +153,17 @@ _OF_A_KEY: Final = re.compile(
 def placed_secrets(text: str, lowered: str) -> list[tuple[int, int, str]]:
     """Return start, end and kind of each secret in *text*; *lowered* is *text* in lower case."""
     found: list[tuple[int, int, str]] = []
-    for place in _PLACES:
-        if place.word in lowered:
-            found += [
-                (*match.span("secret"), place.name)
-                for match in matches(place.pattern, text, lowered, place.word)
-                if not is_placeholder(match["secret"])
-            ]
+    for part, places in _BY_PART:
+        if part not in lowered:
+            continue
+        for place in places:
+            if place.word in lowered:
+                pattern = re.compile(place.pattern, re.IGNORECASE)
+                found += [
+                    (*match.span("secret"), place.name)
+                    for match in matches(pattern, text, lowered, place.word)
+                    if not is_placeholder(match["secret"])
+                ]
     if "://" in text:
         found += [
             (*match.span("secret"), "password")

@@ -58,7 +58,13 @@ _INNER: Final = (
         "vault token", ".", "s.", 2, re.compile(r"(?<![\w.])s\.(?=\w*\d)(?=\w*[A-Z])[A-Za-z0-9]{24}(?!\w)")
     ),
     _Inner("azure secret", "~", "Q~", 8, re.compile(r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,}")),
-    _Inner("telegram token", ":", ":", 11, re.compile(r"(?<![A-Za-z0-9_-])\d{8,10}:AA[A-Za-z0-9_-]{32,}")),
+    _Inner(
+        "telegram token",
+        ":",
+        ":",
+        14,
+        re.compile(r"(?<![A-Za-z0-9_-])(?:bot)?(?P<secret>\d{8,10}:AA[A-Za-z0-9_-]{32,})"),
+    ),
     _Inner(
         "salesforce token", "!", "00", 17, re.compile(r"00[A-Za-z0-9]{13}!(?P<secret>[A-Za-z0-9._-]{60,})")
     ),

@@ -83,7 +83,7 @@ def _core(token: str) -> str:
 
 def _placed(chance: Random) -> Iterator[TrueText]:
     for kind, form in PLACED:
-        before, secret, after = (drawn(part, chance) for part in form.split("|"))
+        before, secret, after = (drawn(part, chance) for part in form.split("|", 2))
         yield TrueText(kind, before + secret + after, secret)
 
 
