@@ -61,12 +61,19 @@ def _by_part() -> tuple[tuple[str, tuple[_Name, ...]], ...]:
 
 _BY_PART: Final = _by_part()
 
-# The last two: "密码abc12345" and "the password abc1.." have nothing but a space between the name and the secret.
+_SEPARATORS: Final = (
+    r"\s{0,8}(?:=>|:=|==?|:|：)\s{0,8}",
+    r">\s?",  # <password>...
+    r"\s?(?:[是为為]|(?:改|设|設|换|換)[成为為]了?)\s?",
+    r"\s(?:is|was)(?::|\snow)?\s",
+    r",?\s{1,40}[\"']?value[\"']?\s{0,3}[:=]\s{0,3}",  # name: DB_PASSWORD, value: ...
+    r"\s(?=[\"'`])",
+    r"(?P<cjk>(?<=[码碼钥鑰令牌]) ?(?=[!-~]{6}))",  # 密码abc12345
+    r"(?P<space> )",  # the password abc1..
+)
 _EQUALS: Final = (
-    r"""\\?["'`*]{0,3}(?:\s{0,8}(?:=>|:=|==?|:|：)\s{0,8}|>\s?|\s?(?:[是为為]|(?:改|设|設|换|換)[成为為]了?)\s?"""
-    r"""|\s(?:is|was)(?::|\snow)?\s|,?\s{1,40}["']?value["']?\s{0,3}[:=]\s{0,3}"""
-    r"""|\s(?=["'`])|(?P<cjk>(?<=[码碼钥鑰令牌]) ?(?=[!-~]{6}))|(?P<space> ))"""
-    r"""(?:\\?["'`]{1,3}|[rbuf]{1,2}["'])?(?P<secret>[^\s"'`\\,;<>(){}\[\]，。；、]{6,512})"""
+    rf"""\\?["'`*]{{0,3}}(?:{"|".join(_SEPARATORS)})(?:\\?["'`]{{1,3}}|[rbuf]{{1,2}}["'])?"""
+    r"""(?P<secret>[^\s"'`\\,;<>(){}\[\]，。；、]{6,512})"""
 )
 # "--- PASS: TestAdd2" names no password: ``pass`` does after an underscore, and before a quoted value.
 _SHORT_FORM: Final = r"""(?<=[_-])pass|(?-i:(?<![A-Za-z])|(?=Pa))pass(?=\\?["']?\s{0,3}[:=]\s{0,3}\\?["'`])"""
