@@ -147,6 +147,12 @@ class PromptRepository(Protocol):
         """
         ...
 
+    def redact_source(
+        self, state: SourceState, redacted: Callable[[PromptDraft], PromptDraft], /
+    ) -> Effect[None, RepositoryError]:
+        """Replace each stored turn of a source by what *redacted* returns for it, and store *state*; nothing is staged."""
+        ...
+
     def discard(self) -> Effect[None, RepositoryError]:
         """Delete the staged turns."""
         ...

@@ -51,6 +51,28 @@ def test_an_import_keeps_secrets_where_the_settings_say_so(tmp_path: Path) -> No
         assert past.rows("content") == [(TEXTS[0].text,)]
 
 
+def test_a_run_redacts_also_what_it_does_not_read(tmp_path: Path) -> None:
+    """Its file is gone, or another run reads it, or it was imported."""
+    (tmp_path / "other").mkdir()
+    with open_index(tmp_path / "other", settings=KEEPS_SECRETS) as other:
+        other.write("brought.jsonl", ("user", TEXTS[0].text))
+        other.index()
+        lines = exported(other)
+    with open_index(tmp_path, settings=KEEPS_SECRETS) as past:
+        past.run(past.live.import_records(lines)).unwrap()
+        gone = past.write("near/gone.jsonl", ("user", TEXTS[1].text))
+        past.write("far/s.jsonl", ("user", TEXTS[2].text))
+        past.index()
+        gone.unlink()
+    with open_index(tmp_path) as past:
+        assert past.index(gone.parent).redacted == 3
+        assert_none_is_kept(past)
+        assert past.index(gone.parent).redacted == 0
+        assert past.index().redacted == 1  # read again
+        assert_none_is_kept(past)
+        assert len(past.rows()) == 3
+
+
 def assert_none_is_kept(past: Indexed) -> None:
     stored = b"".join(path.read_bytes() for path in past.database.parent.glob(past.database.name + "*"))
     assert_few("bytes", [one for one in TEXTS if one.secret.encode() in stored])

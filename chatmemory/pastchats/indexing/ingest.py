@@ -78,6 +78,8 @@ class Ingest:
             else:
                 await do(self._read(file, number, state))
         await do(self._mark_missing({**known}, seen, found.roots))
+        if not self.request.is_dry_run:
+            await do(self._redact_the_others(known))
         if self._has_redacted_anew and not self.request.is_dry_run:
             # Words of redacted secrets stay in the index of words until its segments are merged.
             await do(self.repository.reindex_words().alt(GenericMemoryError))
@@ -262,6 +264,23 @@ class Ingest:
         # What was read with other options, and not read now, may hold secrets.
         is_redacted = bool(self.options.redaction) and former != self.options.reading
         await do(self._commit(new, redacts_unread=is_redacted))
+
+    @Effect.gen
+    async def _redact_the_others(self, do: Do[GenericMemoryError], known: Mapping[str, SourceState]) -> None:
+        """Redact the turns of the sources that this run did not read: they are gone, damaged, elsewhere, or were imported."""
+        if not any(self._may_hold_secrets(state) for state in known.values()):
+            return
+        now = await do(self.repository.sources().alt(GenericMemoryError))
+        for state in filter(self._may_hold_secrets, now.values()):
+            self._has_redacted_anew = True
+            self._tell(self.tally.files, state.source)
+            # No run has options in this order, so one that comes upon the source reads it again.
+            new = evolve(state, options=f"{self.options.redaction};{state.options}")
+            redacted = partial(redacted_draft, redaction=self.redaction)
+            await do(self.repository.redact_source(new, redacted).alt(GenericMemoryError))
+
+    def _may_hold_secrets(self, state: SourceState) -> bool:
+        return bool(state.format) and self.options.redacts_more_than(state.options)
 
     def _is_at_rest(self, file: HistoryFile) -> bool:
         return file.modified_ns < (self.started_at.timestamp() - AT_REST_SECONDS) * 1e9

@@ -300,6 +300,15 @@ def commit_source(
     return changes
 
 
+def redact_source(
+    connection: sqlite3.Connection, state: SourceState, *, redacted: Callable[[PromptDraft], PromptDraft]
+) -> None:
+    """Redact the stored turns of a source and store *state* in one transaction."""
+    with transaction(connection):
+        _redact_unread(connection, state, redacted)
+        connection.execute(KEEP_STATE, {**_state_row(state), "only_adds": False})
+
+
 def _store_staged(connection: sqlite3.Connection, state: SourceState) -> SourceChanges:
     only_adds = state.status == "imported"
     if only_adds:

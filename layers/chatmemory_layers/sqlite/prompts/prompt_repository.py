@@ -128,6 +128,11 @@ class SqlitePromptRepository(PromptRepository):
             redacted=redacted,
         )
 
+    def redact_source(
+        self, state: SourceState, redacted: Callable[[PromptDraft], PromptDraft], /
+    ) -> Effect[None, RepositoryError]:
+        return self._write("redact a source", prompt_commit.redact_source, state=state, redacted=redacted)
+
     def discard(self) -> Effect[None, RepositoryError]:
         return self._run("discard turns", prompt_staging.discard)
 
