@@ -165,6 +165,39 @@ it compiles but panics at runtime | you removed the wrong function | 改完之�
 这样不行，会丢数据 | 没反应 | 页面变成空白了 | 不是这个问题 | 越改越慢了 | 编译报错：找不到符号
 试过了，不管用 | 又崩了 | 你改错文件了 | 依然是乱码 | 测试还是挂 | 上线之后出问题了，回滚了
 Great, now nothing works. | Great, now the page is completely blank | great, now it crashes | 太好了，现在又崩了
+that doesn't compile | Nope, still 500 | I'm still seeing the same thing | same result
+didn't do anything | it's not working | this is not what I asked for | you broke the login page
+the tests are failing now | CI is red | it's worse now | now I get a TypeError | still stuck at loading
+it hangs forever | hmm that gives me an infinite loop | No, that's not it | the bug is still there
+nothing changed | this makes it slower | not working for me on windows
+It's still happening after a restart | the container keeps restarting | I get "permission denied" now
+that solution is wrong | your fix introduced a regression | this doesn't solve the problem
+Unfortunately it failed again | it failed with exit code 1 | build failed
+tried that already, no difference | that's not right, the output should be 5 | again the same exception
+没有用 | 还是一样的错误 | 还是不行啊 | 又崩溃了 | 改完更慢了 | 这个方法不对 | 没解决 | 跑不起来
+问题依旧 | 依然报同样的错 | 编译失败了 | 测试没通过 | 不是我想要的 | 改坏了，登录页打不开了
+页面还是空白 | 还在报 404 | That breaks the build | still no luck | the error persists | it won't start
+I still can't log in | doesn't seem to help | that's worse | Same issue here
+Now the whole page is white | getting a 403 now | your answer is incorrect
+it freezes when I click save | no, the second one is still wrong | the query returns nothing now
+Wrong file | that was not the problem | it is still slow | the fix doesn't apply cleanly
+didn't compile | you forgot the import, it fails | it's still red | This doesn't do what I want
+the output is still empty | Not fixed | the issue came back | ugh, again | it only works the first time
+now two other tests fail | the change had no effect | I ran it and it crashed | 还是老样子 | 没变化
+不好使 | 还是慢 | 结果不对 | 报同样的错 | 又不行了 | 现在直接打不开了 | 好像没生效 | 你这个改法有问题
+还是有 bug | 运行后卡死了 | 这次直接白屏了 | 仍旧失败 | 没有任何改善 | 刚试了，还是连不上
+it doesn't work on my machine | still the same error as before | nope, it's still broken
+The error is still there. | that doesn't fix it | it still crashes when I open the settings
+tests fail with a timeout | now the tests hang | I still get the warning | the build is broken again
+hmm, didn't help | this is wrong, it should be sorted by date | No, you misunderstood me
+not what I meant | the fix made things worse | it fails on the second run | that caused a new error
+the app won't start anymore | still nothing | 还是会报错 | 又出问题了 | 依然没有解决 | 还是打不开
+运行报错了 | 这样写不行 | 结果不正确 | 改了之后更卡了 | Hm, no. The header is still misaligned.
+That crashed my dev server | it's doing the same as before | nothing is rendered
+the button does nothing | this is still broken on Safari | no good | it won't compile | I get a segfault
+still getting the warning | it stopped working after a minute | the page no longer loads
+that's incorrect | it times out on CI | 运行还是出错 | 你改的地方不对 | 按钮点了没反应
+还是连接不上数据库 | 试了不行 | 又变回去了 | 结果还是错的 | 并没有修好 | 仍然复现 | 样式全乱了
 """
 WORKED = r"""
 works now | it works! | thanks, that fixed it | Perfect | great, thanks | that did it | all tests pass now
@@ -180,6 +213,28 @@ Perfect, thanks! One more thing: now log it, but not the body | 太棒了，不�
 Perfect, the test fails without the fix | Great, now add a test that fails | Thanks! But please also add a test for it
 Perfect, now the error is gone | Great, now the queue is empty | Perfect! but can you also rename the variable?
 完美，但是能不能再加个测试？ | 完美解决，可是有点慢 | 太棒了，除了颜色都对 | 太好了！不过还有个小问题
+works now, thanks! | perfect, it works | Great, all tests pass now | awesome that did the trick
+yes that solved it | thank you, problem solved | that was the issue, thanks | nice, it compiles now
+looks good now | ok it's fixed | it runs without errors now | CI is green | deployed and working
+you were right, it was the cache | yep that was it | good, merge it | LGTM | Excellent work
+finally! it works | that worked | 好了，谢谢 | 搞定了 | 解决了，多谢 | 这次对了 | 测试全过了 | 跑通了
+现在正常了 | 果然是缓存的问题 | 已经好了 | 速度快多了 | 成功了 | 太棒了，能用了
+That resolved the issue | yes, works | it passes now | ok that works | sweet, it's working
+cool, thanks, works fine | the crash is gone | no more warnings | solved! | great, fixed
+it finally works | it worked, thank you | that's exactly what I needed | builds fine now | all green
+Nice, that speeds it up a lot | the login works again | done, it's deployed and everything works
+problem gone | brilliant, thanks | 亲测可用 | 好使了 | 可以用了 | 这次可以了 | 解决了我的问题 | 全绿了
+终于好了 | 没再报错 | ok，通过了 | 编译过了 | 效果很好 | 性能提升明显 | 没毛病 | 谢谢，就是这个问题
+It works! | thanks, it's fixed | that did it, thank you so much | Great, it works perfectly
+yes this works | all tests are passing now | it's fast now | no errors anymore | ok, solved
+cool, the page loads now | perfect! | that fixed the problem | great job | it's all working, thanks
+looks great | good, it's solved | 能跑了 | 可以了，感谢 | 测试都通过了 | 解决啦 | 没有报错了 | 已解决
+效果不错 | 成了 | 正常工作了 | ok it's working again | yes! fixed | Tested on staging, all good
+that's it, thanks | good job, the tests pass | the upload finishes now | I can log in again
+nice catch, that was the bug | Thanks, exactly right | that does it | finally green
+problem solved, closing | confirmed working | great success | looks perfect
+that unblocked me, thank you | 试了一下，没问题 | 完全正常 | 已经可以登录了 | 修好了，感谢 | 真的快了
+没再复现 | 问题消失了 | 确认修复 | 测试通过 | 跑起来了
 """
 NEITHER = r"""
 What should happen when it fails? | If the job fails, retry it | No problem | no worries, take your time
@@ -219,9 +274,57 @@ now add the missing tests | Is the bug gone in 3.12? | make the build green | �
 登录失败三次后锁定账号 | 现在能不能支持导出？ | 又要支持 PostgreSQL 又要支持 SQLite | 还是改成同步的吧
 不管用哪个库都行 | 没有反应式框架，就用原生的 | 为什么不对外开放这个接口 | 好了之后告诉我
 可以了解一下这个库吗
-nice try, but the app won't start | Thanks, but the server keeps crashing | thanks for trying, the build is red
+nice try, but the app won't start | thanks for trying, the build is red
 Perfect, except that every test is red now | Great! But the header is missing | If nothing works, call me
 nothing works without a token, so ask for one | 谢谢，但是服务器一直崩溃 | 完美，除了登录页面全红了 | 太好了，可是页面打不开
+Can you also add a test? | now write the documentation | what does this function do?
+let's move on to the next task | should it work on windows? | why does it fail when the input is empty?
+add error handling for failed requests | make sure it doesn't crash
+how would I fix a broken pipe error? | rename the variable to result | I want it to work offline
+does this work with postgres? | please explain the error
+refactor the failing test helper into a fixture | use the working directory | show me the diff
+what happens if it times out? | it should fail with a clear message | write a test that fails first
+I think the approach is fine but let's use redis | yes please | add a retry when the upload fails
+接下来写文档 | 为什么会报错？ | 如果失败了怎么办 | 帮我加个测试 | 需要保证不会崩溃 | 这个函数是做什么的
+换成 redis 吧 | 好的 | 先不管这个，看看别的 | 能不能支持离线 | 错误信息改成中文 | 把失败的请求重试三次
+写一个会失败的测试 | 没有测试的代码不要提交 | Could this break the build?
+add a check that the query returns nothing for guests | how do I make it start faster
+remove the error handler | What does the failing line do? | Let's write a regression test for this
+why is the build slow on CI | we should avoid blocking the loop
+The service must not crash on bad input | check whether the login works with SSO | which one is better?
+what about mobile? | it should be red when invalid | if the output is empty, print a hint
+I'd like it to be slower on purpose | update the changelog | move this into its own file
+the new design is in figma | Now do the same for orders | same thing for the users table
+do the same with the result | please make the button red
+the user can't log in without a password, add a reset flow | keep it simple
+works councils need a report | my tests folder is called specs | explain why this works
+next: pagination | what's the difference between the two? | no change to the public API please
+把按钮改成红色 | 这个怎么部署 | 登录失败要提示 | 给它加个缓存 | 不要改测试 | 同样的方式改订单页
+结果不对的时候给出提示 | 性能怎么样 | 这样写有什么好处 | 打不开的文件跳过 | 不通过的用例列出来
+没有变化就不写文件 | 可以用 redis 吗 | 先这样吧，下一步 | what if it doesn't work on my machine?
+add a test for the error case | which tests fail? | please sort it by date | is it fast enough?
+Can you fix the warning as well? | next step: the settings page | open the settings with ctrl+,
+what does the timeout do | I'd like to see the tests | let's fix the build script later
+write a function that compiles a regex | is the problem in the parser?
+I need a page that loads quickly | start the app in the background | have a look at the error handling
+the job is to parse files | works by Shakespeare: list them | perfect hashing, explain it
+sorted by date, newest first | 测试要怎么写 | 报错信息翻译成英文 | 页面打开的速度能优化吗
+解决方案有哪些 | 正常情况下返回什么 | 这样写行吗 | 结果按日期排序 | 帮我改一下 | 可以的话加个缓存
+问题描述写清楚一点 | make it work with python 3.9 | fix the warning too
+The upload should resume after a crash | the header should say Orders | add a column for the status
+what does 401 mean here | can the button be disabled while loading | should we handle out of memory?
+please check the types | the customer complains about slow pages, profile it
+how does the cache get invalidated | delete my config file | remove the flag
+Add a flag to skip the migration | I want no such thing in the logs
+the second test should use a fixture | explain the regex | which migration fails first?
+so the timeout is per request? | is that the right token? | where is the count computed
+when does it stop working? | let me know when it's green | if it works, push it
+thanks in advance for the docs | good idea, do that | great question, let me think
+perfect number checker: write one | set the page title | it's time to release | use exact matching
+the type checker should run in CI | I no longer need the old page | make the log no longer noisy
+接口返回 500 时要重试 | 样式参考首页 | 登录成功之后跳转 | 找不到模块时给出安装提示
+把修复写进 changelog | 点击按钮没反应时显示 loading | 内存占用怎么统计 | 帮我写个复现步骤
+完全不用考虑兼容性 | 跑起来之后把日志发我 | 不存在的命令要提示 | 是不是应该加锁
 """
 
 
