@@ -266,7 +266,7 @@ The app crashes on startup when the config is missing. Find out why. | Make it f
 Write a script that deletes the wrong entries | If it runs fine locally, deploy it
 Use a wrapper which throws on error | We need to know when a node is down
 Our users see a blank page when JS is disabled, add noscript | Add logging so that we see why it fails
-What if nothing happens for 10 minutes? | Remove the code that is missing tests
+login fails with SSO | the upload fails with 413 | What if nothing happens for 10 minutes? | Remove the code that is missing tests
 The function returns the wrong type for None. Change the signature. | Can we compile it for ARM?
 now add the missing tests | Is the bug gone in 3.12? | make the build green | 用户越来越多，怎么扩容？
 请求失败时显示空白页 | 任务挂了之后要自动重启 | 页面变空白时要上报 | 直接挂载这个目录 | 查一下为什么启动失败

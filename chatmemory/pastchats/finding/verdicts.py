@@ -133,7 +133,7 @@ FAILED: Final[Patterns] = (
     (
         "is red|are red|fail|broke|crashed",
         (
-            r"^(?:but |and )?(?:the )?(?:ci|builds?|tests?|pipeline|deploy(?:ment)?|migration|import|upload|login)"
+            r"^(?:but |and )?(?:the )?(?:ci|builds?|tests?|pipeline|deploy(?:ment)?)"
             r"(?: (?:is|are) (?:now |still )?(?:red|broken)(?=[.,!]|$| again)"
             r"| (?:is|are) (?:(?:now|still) failing|failing now)\b|(?: just)?(?: now)? (?:failed|fails?|crashed|broke)(?=[.,!]|$| with| at| again))"
         ),
