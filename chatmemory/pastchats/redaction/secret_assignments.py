@@ -19,6 +19,7 @@ from chatmemory.pastchats.redaction.secret_places import (
     matches,
     surprise,
 )
+from chatmemory.text.stop_words import CJK_RUN
 
 
 @final
@@ -149,12 +150,11 @@ def _kind_of_key(text: str, at: int) -> _Name | None:
 def _is_secret(match: re.Match[str], name: _Name) -> bool:
     """Return whether what *match* found behind the *name* is a secret, and not a word, an example or code."""
     value: str = match["secret"]
-    ascii_part = "".join(
-        filter(str.isascii, value)
-    )  # "密码是abc12345别告诉别人"; "口令：见附件第2页" is none
+    # No password is in Chinese: of "密码是abc12345别告诉别人" the middle counts, of "口令：见附件第2页" the "2".
+    without_cjk = re.sub(CJK_RUN, "", value)
     return (
-        len(ascii_part) >= name.least
-        and (is_mixed(ascii_part) or (name.name == "password" and _VARIABLE.match(match[0]) is not None))
+        len(without_cjk) >= name.least
+        and (is_mixed(without_cjk) or (name.name == "password" and _VARIABLE.match(match[0]) is not None))
         and surprise(value) >= name.least_bits
         and not is_placeholder(value)
         and not is_code(value)

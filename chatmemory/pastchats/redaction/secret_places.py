@@ -76,7 +76,7 @@ _COMMANDS: Final = (
     ("htpasswd", rf"-\w*b\w*\s+\S{{1,256}}\s+\S{{1,128}}\s+{_QUOTE}"),
 )
 _OF_COMMANDS: Final = tuple(
-    _Place(word, "password", rf"{word}[\w-]*\s{_WITHIN_COMMAND}(?-i:{option})(?P<secret>[^\s\"'`]{{4,256}})")
+    _Place(word, "password", rf"{word}[\w-]*\s{_WITHIN_COMMAND}(?-i:{option})(?P<secret>[^\s\"'`]{{3,256}})")
     for word, option in _COMMANDS
 )
 _WITH_PASS: Final = (
@@ -124,7 +124,7 @@ _ELSEWHERE: Final = (
         rf"authorization{_QUOTE}\s*[:=]\s*{_QUOTE}(?:token|api-?key|key|ssws|splunk)\s+(?:token=)?{_QUOTE}(?P<secret>[^\s\"'`]{{16,512}})",
     ),
 )
-_BY_PART: Final = ((" -", _OF_COMMANDS), ("pass", _WITH_PASS), ("", _ELSEWHERE))
+_BY_PART: Final = (("-", _OF_COMMANDS), ("pass", _WITH_PASS), ("", _ELSEWHERE))
 """Places, and a string that each text with one of them contains: few texts do, so few words are searched."""
 
 # ``postgres://shop:word@db``: a password that equals its user's name is an example in the documentation of the
