@@ -13,9 +13,9 @@ from typing import Final, Generic, TypeAlias, TypeVar, final
 from attrs import frozen
 
 from chatmemory.conversation.contract import ChatMemoryService
-from chatmemory.conversation.messages import ChatMessage, MessagePage, View
+from chatmemory.conversation.messages import ChatMessage, View
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.effect import Do, Effect
+from chatmemory.effect import Do, Effect, catch
 from chatmemory.errors import (
     AddError,
     ConversationNotFoundError,
@@ -46,21 +46,21 @@ def stored_messages(
     reading = ChatMemoryService.use(
         lambda memory: memory.get_messages(conversation_id, limit=limit, view=view)
     )
-    return reading.lash(_nothing_if_unknown)
+    return catch(ConversationNotFoundError, _nothing)(reading)
 
 
 def cleared_messages(conversation_id: str) -> Effect[int, RemoveError, ChatMemoryService]:
     """Delete the messages with their summaries, and return how many there were; 0 for a conversation that does not exist."""
     clearing = ChatMemoryService.use(lambda memory: memory.clear_messages(conversation_id))
-    return clearing.map(lambda report: report.messages).lash(_zero_if_unknown)
+    return catch(ConversationNotFoundError, _zero)(clearing.map(lambda report: report.messages))
 
 
-def _zero_if_unknown(error: RemoveError) -> Effect[int, RemoveError]:
-    return Effect.succeed(0) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
+def _zero(_: ConversationNotFoundError) -> Effect[int]:
+    return Effect.succeed(0)
 
 
-def _nothing_if_unknown(error: ReadError) -> Effect[Sequence[ChatMessage], ReadError]:
-    return Effect.succeed(()) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
+def _nothing(_: ConversationNotFoundError) -> Effect[Sequence[ChatMessage]]:
+    return Effect.succeed(())
 
 
 @final
@@ -106,7 +106,8 @@ async def changed_messages(
     memory = do.service(ChatMemoryService)
     emptied = 0  # the version of a conversation without messages: 0, or the version at which it was emptied
     for attempt in range(MOST_ATTEMPTS):
-        page = await do(page_or_none(conversation_id, limit=newest))
+        reading = memory.get_page(conversation_id, limit=newest)
+        page = await do(catch(ConversationNotFoundError, _no_page)(reading))
         decided = decide(() if page is None else page.messages)
         if isinstance(decided, DataValidationError):
             do.fail(decided)
@@ -119,19 +120,12 @@ async def changed_messages(
             expected_version=emptied if page is None else page.version,
         )
         is_last = attempt == MOST_ATTEMPTS - 1
-        conflict = await do(storing.map(lambda _: None) if is_last else storing.map(_none).lash(_conflict))
+        stored = storing.map(lambda _: None)
+        conflict = await do(stored if is_last else catch(VersionConflictError, _conflict)(stored))
         if conflict is None:
             return decided.answer
         emptied = conflict.actual
     raise AssertionError("the last attempt has failed or returned")
-
-
-def page_or_none(
-    conversation_id: str, *, limit: int = MAX_LIMIT
-) -> Effect[MessagePage | None, ReadError, ChatMemoryService]:
-    """Return the newest *limit* messages of the model's view with their version; None for a conversation that does not exist."""
-    reading = ChatMemoryService.use(lambda memory: memory.get_page(conversation_id, limit=limit))
-    return reading.map(_maybe).lash(_none_if_unknown)
 
 
 def tail_without_summary(
@@ -158,17 +152,9 @@ def same_beginning(before: Sequence[object], after: Sequence[object]) -> int:
     return next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
 
 
-def _maybe(page: MessagePage) -> MessagePage | None:
-    return page
+def _no_page(_: ConversationNotFoundError) -> Effect[None]:
+    return Effect.succeed(None)
 
 
-def _none(_: object) -> VersionConflictError | None:
-    return None
-
-
-def _conflict(error: AddError) -> Effect[VersionConflictError | None, AddError]:
-    return Effect.succeed(error) if isinstance(error, VersionConflictError) else Effect.fail(error)
-
-
-def _none_if_unknown(error: ReadError) -> Effect[MessagePage | None, ReadError]:
-    return Effect.succeed(None) if isinstance(error, ConversationNotFoundError) else Effect.fail(error)
+def _conflict(error: VersionConflictError) -> Effect[VersionConflictError]:
+    return Effect.succeed(error)
