@@ -25,18 +25,12 @@ from chatmemory.errors import (
     RemoveError,
     VersionConflictError,
 )
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT
+from chatmemory.input.rules import MAX_LIMIT
 
 A = TypeVar("A")
 
 MOST_ATTEMPTS: Final = 1000
 """How often a change is decided again before it fails: each time, another writer has stored something."""
-
-
-def in_pieces(text: str) -> list[str]:
-    """Return *text* in pieces that every store accepts in metadata."""
-    size = MAX_CONTENT_CHARACTERS
-    return [text[start : start + size] for start in range(0, len(text), size)]
 
 
 def stored_messages(

@@ -66,7 +66,7 @@ def test_a_part_without_its_library_says_what_to_install() -> None:
 
 
 def test_every_adapter_has_its_extra_in_this_list() -> None:
-    shared = {"changed_messages", "labels", "raising", "recalled_text", "stored_messages", "to_its_end"}
+    shared = {"as_given", "labels", "raising", "recalled_text", "stored_messages"}
     modules = pkgutil.iter_modules([str(ROOT / "chatmemory" / "integrations")])
     adapters = {module.name for module in modules} - shared
     assert {f"chatmemory.integrations.{name}" for name in adapters} <= set(EXTRA_OF)

@@ -7,7 +7,7 @@ The role and the readable text are stored as such; the JSON that ``Message.to_di
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeAlias, cast
 
@@ -21,11 +21,11 @@ from agent_framework.exceptions import (
 from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import AS_GIVEN
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
+from chatmemory.input.json_value import AS_GIVEN, readable
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.integrations.as_given import given_text, in_pieces
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import summary_block
-from chatmemory.integrations.stored_messages import in_pieces
 
 RAISING: Final = Raising(
     refused=IntegrationInvalidRequestException, failed=IntegrationException, closed=IntegrationException
@@ -56,13 +56,13 @@ def drafts(messages: Sequence[Message]) -> Iterator[NewMessage]:
         if SUMMARY_OF in message.additional_properties:
             continue
         try:
-            text = _json_text(message.to_dict())
+            text = readable(json.dumps(message.to_dict(), ensure_ascii=False))
         except (TypeError, ValueError, RecursionError) as unwritable:
             raise IntegrationInvalidRequestException(
                 f"a message that is no JSON cannot be stored: {unwritable}"
             ) from unwritable
-        readable = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
-        yield NewMessage(_role(message), readable, metadata={AS_GIVEN: {NAME: in_pieces(text)}})
+        content = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
+        yield NewMessage(_role(message), content, metadata={AS_GIVEN: {NAME: in_pieces(text)}})
 
 
 def message_of(message: ChatMessage) -> Message:
@@ -80,11 +80,6 @@ def identity_of(message: ChatMessage | NewMessage) -> Identity:
     if payload.get("message_id") is not None:
         return ("", str(payload["message_id"]))
     return (str(payload.get("role")), json.dumps(payload.get("contents"), sort_keys=True))
-
-
-def _json_text(payload: Payload) -> str:
-    text = json.dumps(payload, ensure_ascii=False)
-    return text if is_encodable(text) else json.dumps(payload)  # half an emoji is written as an escape
 
 
 def _role(message: Message) -> Role:
@@ -157,11 +152,9 @@ def _told(part: object) -> str:
 
 
 def _payload(message: ChatMessage | NewMessage) -> Payload:
-    as_given = (message.metadata or {}).get(AS_GIVEN)
-    if not isinstance(as_given, Mapping) or NAME not in as_given:
-        return _made_payload(message)
     try:
-        kept = json.loads("".join(cast("Sequence[str]", as_given[NAME])))
+        text = given_text(message.metadata, NAME)
+        kept: object = _made_payload(message) if text is None else json.loads(text)
     except (TypeError, ValueError, RecursionError) as unreadable:
         raise _unreadable(message, unreadable) from unreadable
     if not isinstance(kept, dict):

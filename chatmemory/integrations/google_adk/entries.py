@@ -21,15 +21,11 @@ from google.genai import types
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, metadata_problems
-from chatmemory.integrations.stored_messages import in_pieces
+from chatmemory.integrations.as_given import given_value, value_in_pieces
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Provenance
 
 EVENT: Final = "googleAdkEvent"
 """The name of an event under ``AS_GIVEN``."""
-
-EVENT_TEXT: Final = "googleAdkEventText"
-"""The name of the event as JSON text in pieces, for an event that the store cannot return exactly in another way: with
-a NUL in it."""
 
 EXTRACTOR: Final = "google-adk"
 
@@ -115,8 +111,7 @@ def entry_of(memory: Memory) -> MemoryEntry:
 def event_of(memory: Memory) -> Mapping[str, Any] | None:
     """Return the event that is stored with *memory*; None: the memory has another origin."""
     try:
-        given = cast("Mapping[str, Any]", cast("Mapping[str, Any]", memory.value)[AS_GIVEN])
-        event: object = json.loads("".join(given[EVENT_TEXT])) if EVENT_TEXT in given else given[EVENT]
+        event: object = given_value(memory.value, EVENT)
     except (KeyError, TypeError, ValueError):
         return None
     return cast("Mapping[str, Any]", event) if isinstance(event, Mapping) else None
@@ -200,8 +195,7 @@ def _kept_text(content: types.Content) -> str:
 def _value(event: Mapping[str, Any]) -> dict[str, Any]:
     if not metadata_problems("$", {AS_GIVEN: {EVENT: event}}):
         return {AS_GIVEN: {EVENT: event}}
-    text = json.dumps(event)  # ASCII: characters that cannot be stored are written as escapes
-    return {AS_GIVEN: {EVENT_TEXT: in_pieces(text)}}
+    return {AS_GIVEN: value_in_pieces(EVENT, event)}
 
 
 def _content(memory: Memory) -> types.Content:

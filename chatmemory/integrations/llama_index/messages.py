@@ -26,11 +26,11 @@ from pydantic import BaseModel
 from chatmemory.conversation import messages as stored
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import AS_GIVEN, JsonObject
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, is_encodable
+from chatmemory.input.json_value import AS_GIVEN, JsonObject, readable
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.integrations.as_given import given_text, in_pieces
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import summary_block
-from chatmemory.integrations.stored_messages import in_pieces
 
 RAISING: Final = Raising(refused=ValueError, failed=RuntimeError, closed=RuntimeError)
 
@@ -69,12 +69,9 @@ def draft_of(message: ChatMessage) -> NewMessage:
     if place is not None:
         msg = f"{place} of a message would come back as another value: put text, numbers, lists and dicts there, and bytes where a block has them"
         raise ValueError(msg)
-    text = (
-        text if is_encodable(text) else json.dumps(json.loads(text))
-    )  # half an emoji is written as an escape
-    readable = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
-    metadata: JsonObject = {AS_GIVEN: {NAME: in_pieces(text)}}
-    return NewMessage(ROLES.get(message.role, "assistant"), readable, metadata=metadata)
+    content = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
+    metadata: JsonObject = {AS_GIVEN: {NAME: in_pieces(readable(text))}}
+    return NewMessage(ROLES.get(message.role, "assistant"), content, metadata=metadata)
 
 
 def message_of(message: stored.ChatMessage | NewMessage) -> ChatMessage:
@@ -83,16 +80,16 @@ def message_of(message: stored.ChatMessage | NewMessage) -> ChatMessage:
     Raises:
         RuntimeError: the metadata holds a message of another version of the framework, which this one cannot read.
     """
-    as_given = (message.metadata or {}).get(AS_GIVEN)
-    if not isinstance(as_given, Mapping) or NAME not in as_given:
-        if isinstance(message, stored.ChatMessage) and message.role == "summary":
-            return ChatMessage(summary_block(message), role=MessageRole.USER)
-        return ChatMessage(message.content, role=SPOKEN_AS.get(message.role, MessageRole.ASSISTANT))
     try:
-        return _restored("".join(cast("Sequence[str]", as_given[NAME])))
+        text = given_text(message.metadata, NAME)
+        if text is not None:
+            return _restored(text)
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as unreadable:
         msg = f"message {message.id!r} is none of LlamaIndex {__version__}: {unreadable}"
         raise RuntimeError(msg) from unreadable
+    if isinstance(message, stored.ChatMessage) and message.role == "summary":
+        return ChatMessage(summary_block(message), role=MessageRole.USER)
+    return ChatMessage(message.content, role=SPOKEN_AS.get(message.role, MessageRole.ASSISTANT))
 
 
 def _restored(text: str) -> ChatMessage:

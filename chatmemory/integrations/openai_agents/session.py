@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, TypeAlias, TypeVar, cast
@@ -29,16 +28,12 @@ from chatmemory.errors import (
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
+from chatmemory.integrations.as_given import given_value, value_in_pieces
 from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.integrations.recalled_text import summary_block
-from chatmemory.integrations.stored_messages import in_pieces
 
 ITEM: Final = "openaiAgentsItem"
 """The name of a message's item under ``AS_GIVEN``."""
-
-ITEM_TEXT: Final = "openaiAgentsItemText"
-"""The name of the item as JSON text in pieces, for an item that the store cannot return exactly in another way: with a
-NUL in it."""
 
 ROLES: Final[dict[str, Role]] = {
     "user": "user",
@@ -262,7 +257,7 @@ class ChatMemorySession:
         outcome = await self._run(lambda memory: store(memory, whole))
         if not _is_refused(outcome):
             return outcome
-        pieces = [message_of(item, item_in_pieces(item)) for item in items]  # nothing is stored yet
+        pieces = [message_of(item, value_in_pieces(ITEM, item)) for item in items]  # nothing is stored yet
         return await self._run(lambda memory: store(memory, pieces))
 
     async def _run(self, use: Callable[[ChatMemory], Effect[A, SessionError]]) -> Outcome[A, SessionError]:
@@ -318,16 +313,6 @@ def _text_of(content: object) -> str:
             return ""
 
 
-def item_in_pieces(item: object) -> dict[str, Any]:
-    """Return an item as JSON text in pieces, for a store that refuses the item itself.
-
-    Raises:
-        TypeError: it is not JSON.
-    """
-    text = json.dumps(item)  # ASCII: characters that cannot be stored are written as escapes
-    return {ITEM_TEXT: in_pieces(text)}
-
-
 def items_of(messages: Sequence[ChatMessage]) -> list[TResponseInputItem]:
     """Return the items; an answer right after a summary loses its id.
 
@@ -347,11 +332,9 @@ def item_of(message: ChatMessage) -> TResponseInputItem:
     if message.role == "summary":
         return _said("user", summary_block(message))
     try:
-        given = cast("Mapping[str, Any]", (message.metadata or {})[AS_GIVEN])
-        kept = json.loads("".join(given[ITEM_TEXT])) if ITEM_TEXT in given else given[ITEM]
+        return cast("TResponseInputItem", given_value(message.metadata, ITEM))
     except (KeyError, TypeError, ValueError):  # the message has another origin
         return _said(SPOKEN_AS.get(message.role, "assistant"), message.content)
-    return cast("TResponseInputItem", kept)
 
 
 def _said(role: str, content: str) -> TResponseInputItem:

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic import ValidationError
 from pydantic_ai import __version__
@@ -40,11 +40,12 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Runner
 from chatmemory.errors import AddError
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import AS_GIVEN
+from chatmemory.input.json_value import AS_GIVEN, json_object
 from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.integrations.as_given import given_text, in_pieces
 from chatmemory.integrations.raising import Raising, blocking, to_its_end
 from chatmemory.integrations.recalled_text import summary_block
-from chatmemory.integrations.stored_messages import cleared_messages, in_pieces, stored_messages
+from chatmemory.integrations.stored_messages import cleared_messages, stored_messages
 
 RAISING: Final = Raising(refused=UserError, failed=AgentRunError, closed=UserError)
 
@@ -119,8 +120,7 @@ def _loaded(stored: Sequence[ChatMessage]) -> list[ModelMessage]:
 
 def _prompt_of(message: ChatMessage) -> str | None:
     """Return the id of the request whose system prompt *message* holds; None: it holds none."""
-    as_given = (message.metadata or {}).get(AS_GIVEN)
-    request = as_given.get(PROMPT_OF) if isinstance(as_given, Mapping) else None
+    request = json_object(json_object(message.metadata).get(AS_GIVEN)).get(PROMPT_OF)
     return request if isinstance(request, str) else None
 
 
@@ -238,13 +238,12 @@ def _text_in(content: UserContent) -> str:
 
 def _model_message(message: ChatMessage) -> ModelMessage:
     """Return the message in the metadata, or one with the stored text."""
-    as_given = (message.metadata or {}).get(AS_GIVEN)
-    if not isinstance(as_given, Mapping) or NAME not in as_given:
-        return _made_message(message)
     try:
-        text = "".join(cast("Sequence[str]", as_given[NAME]))
+        text = given_text(message.metadata, NAME)
     except TypeError:
         text = ""
+    if text is None:
+        return _made_message(message)
     made = message_of(text, name=f"message {message.id!r}")
     return made if _prompt_of(message) is None else replace(made, metadata={STORED_AS: message.id})
 
