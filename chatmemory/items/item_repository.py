@@ -10,14 +10,16 @@ labels.  So items have separate tables, next to the memories in the same store. 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Generator, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, final
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeGuard, TypeVar, final
 
 from attrs import field, frozen
 
 from chatmemory.access.namespace import UNOWNED
-from chatmemory.effect import Effect, Tag
+from chatmemory.effect import Do, Effect, Tag
+from chatmemory.effect.services.clock import ClockTag
 from chatmemory.embedding.embedder import Vector
 from chatmemory.errors import NotUndoableError, RepositoryError
 from chatmemory.events.event import AGE, Change, EventAction
@@ -32,6 +34,9 @@ _SIGNS: dict[Relation, tuple[int, ...]] = {
 }
 
 A = TypeVar("A")
+
+ALL: Final = sys.maxsize
+"""The limit of a search that returns all items."""
 
 Labels: TypeAlias = tuple[str, ...]
 """A namespace: none of its labels is empty or holds a ``.`` or a NUL.
@@ -157,6 +162,9 @@ class ItemSearch:
 Wanted: TypeAlias = tuple[ItemName, ...] | ItemSearch
 """What a change reads: items by their names, or those that a search finds."""
 
+ItemReading: TypeAlias = Generator[Wanted, tuple[StoredItem | None, ...], A]
+"""A part of an ``ItemChange`` that only reads."""
+
 ItemChange: TypeAlias = Generator[Wanted, tuple[StoredItem | None, ...], tuple[tuple[ItemPut, ...], A]]
 """What is to be done with items that have to be read first.
 
@@ -277,6 +285,24 @@ class ItemRepository(Protocol):
 
 class ItemRepositoryTag(Tag[ItemRepository]):
     """The tag under which layers provide ``ItemRepository``."""
+
+
+@Effect.gen
+async def changed_items(do: Do[RepositoryError, ItemRepositoryTag], steps: Callable[[], ItemChange[A]]) -> A:
+    """Do what ``ItemRepository.change`` does, at the present time."""
+    items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
+    return await do(items.change(steps, now=now))
+
+
+def items_below(prefix: Labels) -> ItemReading[list[StoredItem]]:
+    """Return all items whose namespace begins with *prefix*."""
+    found = yield ItemSearch(prefix, ALL)
+    return [item for item in found if item is not None]
+
+
+def removals_below(prefix: Labels) -> ItemReading[list[ItemPut]]:
+    """Return the puts that remove all items whose namespace begins with *prefix*."""
+    return [ItemPut(item.name, None) for item in (yield from items_below(prefix))]
 
 
 def name_in_log(name: ItemName) -> str:

@@ -37,6 +37,7 @@ from chatmemory.items.item_repository import (
     ItemRepositoryTag,
     Labels,
     StoredItem,
+    changed_items,
 )
 from chatmemory.longterm.memory_rules import namespace_problems
 
@@ -239,8 +240,7 @@ class MemoryFiles:
 @Effect.gen
 async def _changed(do: Do[FileError, ItemRepositoryTag], steps: Callable[[], Steps]) -> str:
     """Run a command in one transaction."""
-    items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
-    return _answer(do, await do(items.change(partial(_attempted, steps), now=now)))
+    return _answer(do, await do(changed_items(partial(_attempted, steps))))
 
 
 @Effect.gen

@@ -11,7 +11,6 @@ claudeAgentSdk / PROJECT / entry / SESSION / sub / SUBPATH    the entries of a s
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -35,6 +34,7 @@ from chatmemory.errors import RepositoryError
 from chatmemory.integrations.labels import label_of, text_of
 from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.items.item_repository import (
+    ALL,
     ItemChange,
     ItemName,
     ItemPut,
@@ -42,12 +42,12 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     Labels,
     StoredItem,
+    changed_items,
+    removals_below,
 )
 
 OWNER: Final = "claudeAgentSdk"
 """The first label, see ``Labels``."""
-
-ALL: Final = sys.maxsize
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND: Final = timedelta(milliseconds=1)
@@ -113,19 +113,13 @@ class ChatMemorySessionStore(SessionStore):
         return await RAISING.run(self._runtime, _searched(labels))
 
     async def _changed(self, steps: Callable[[], ItemChange[None]]) -> None:
-        await to_its_end(RAISING.run(self._runtime, _done(steps)))
+        await to_its_end(RAISING.run(self._runtime, changed_items(steps)))
 
 
 @Effect.gen
 async def _searched(do: Do[RepositoryError, ItemRepositoryTag], labels: Labels) -> Sequence[StoredItem]:
     items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
     return await do(items.search(ItemSearch(labels, ALL), now=now))
-
-
-@Effect.gen
-async def _done(do: Do[RepositoryError, ItemRepositoryTag], steps: Callable[[], ItemChange[None]]) -> None:
-    items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
-    await do(items.change(steps, now=now))
 
 
 def appended(key: SessionKey, entries: Sequence[SessionStoreEntry]) -> ItemChange[None]:
@@ -165,8 +159,7 @@ def deleted(key: SessionKey) -> ItemChange[None]:
         searched = [transcript.entries[:-1], subpath_labels(transcript.project, transcript.session)]
     puts = [ItemPut(transcript.head, None)]
     for labels in searched:
-        found = yield ItemSearch(labels, ALL)
-        puts += [ItemPut(item.name, None) for item in found if item is not None]
+        puts += yield from removals_below(labels)
     return tuple(puts), None
 
 

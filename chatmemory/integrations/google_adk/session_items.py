@@ -11,8 +11,7 @@ googleAdk / eventId / APP / USER / SESSION       the number of each event, by it
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, final
 
 from attrs import evolve, frozen
@@ -23,19 +22,17 @@ from chatmemory.items.item_repository import (
     ItemChange,
     ItemName,
     ItemPut,
-    ItemSearch,
+    ItemReading,
     Labels,
     StoredItem,
-    Wanted,
+    items_below,
+    removals_below,
 )
 
 OWNER: Final = "googleAdk"
 """The first label, see ``Labels``."""
 
-ALL: Final = sys.maxsize
-
 Values: TypeAlias = Mapping[str, Any]
-Reading: TypeAlias = Generator[Wanted, tuple[StoredItem | None, ...], dict[str, Any]]
 
 
 @final
@@ -191,9 +188,9 @@ def read(name: SessionName, *, recent: int | None, since: float | None) -> ItemC
     if item is None:
         return (), None
     head = SessionHead.of(item)
-    found: tuple[StoredItem | None, ...] = ()
+    found: Sequence[StoredItem | None] = ()
     if recent is None or since is not None or recent >= head.count:
-        found = yield ItemSearch(name.events, ALL)
+        found = yield from items_below(name.events)
     elif recent > 0:
         found = yield tuple([name.event(number) for number in range(head.count - recent, head.count)])
     numbered = sorted((int(one.name.key), one.value) for one in found if one is not None)
@@ -275,8 +272,7 @@ def deleted(name: SessionName) -> ItemChange[None]:
     """Remove a session with its state and its events; the state of the user and the app stays."""
     puts = [ItemPut(name.head, None)]
     for labels in (name.state, name.events, name.event_ids):
-        found = yield ItemSearch(labels, ALL)
-        puts += [ItemPut(item.name, None) for item in found if item is not None]
+        puts += yield from removals_below(labels)
     return tuple(puts), None
 
 
@@ -284,25 +280,21 @@ def deleted_user(app: str, user: str) -> ItemChange[None]:
     """Remove all sessions of a user in an app, and the user's state there."""
     puts: list[ItemPut] = []
     for kind in ("session", "sessionState", "event", "eventId", "userState"):
-        found = yield ItemSearch((OWNER, kind, label_of(app), label_of(user)), ALL)
-        puts += [ItemPut(item.name, None) for item in found if item is not None]
+        puts += yield from removals_below((OWNER, kind, label_of(app), label_of(user)))
     return tuple(puts), None
 
 
 def listed(app: str, user: str | None) -> ItemChange[list[StoredSession]]:
     """Read the sessions of a user in an app, without their events; of all users when *user* is None."""
-    heads = yield ItemSearch(sessions_of(app, user), ALL)
-    states = yield ItemSearch((OWNER, "sessionState", *sessions_of(app, user)[2:]), ALL)
-    of_users = yield ItemSearch(user_state(app, user), ALL)
-    of_app = yield ItemSearch(app_state(app), ALL)
+    heads = yield from items_below(sessions_of(app, user))
+    states = yield from items_below((OWNER, "sessionState", *sessions_of(app, user)[2:]))
+    of_users = yield from items_below(user_state(app, user))
+    of_app = yield from items_below(app_state(app))
     by_namespace: dict[Labels, dict[str, Any]] = {}
     for item in (*states, *of_users):
-        if item is not None:
-            by_namespace.setdefault(item.name.namespace, {}).update(_values((item,)))
+        by_namespace.setdefault(item.name.namespace, {}).update(_values([item]))
     found: list[StoredSession] = []
     for item in heads:
-        if item is None:
-            continue
         name = SessionName(app, text_of(item.name.namespace[-1]), text_of(item.name.key))
         state = {
             **by_namespace.get(name.state, {}),
@@ -315,15 +307,14 @@ def listed(app: str, user: str | None) -> ItemChange[list[StoredSession]]:
 
 def values_of_user(app: str, user: str) -> ItemChange[dict[str, Any]]:
     """Read the state of a user in an app, without prefixes."""
-    found = yield ItemSearch(user_state(app, user), ALL)
-    return (), _values(found)
+    return (), _values((yield from items_below(user_state(app, user))))
 
 
-def _scoped(name: SessionName) -> Reading:
+def _scoped(name: SessionName) -> ItemReading[dict[str, Any]]:
     """Read the state that the session shows: its own, its user's and its app's."""
-    of_session = yield ItemSearch(name.state, ALL)
-    of_app = yield ItemSearch(app_state(name.app), ALL)
-    of_user = yield ItemSearch(user_state(name.app, name.user), ALL)
+    of_session = yield from items_below(name.state)
+    of_app = yield from items_below(app_state(name.app))
+    of_user = yield from items_below(user_state(name.app, name.user))
     return {
         **_values(of_session),
         **_values(of_app, State.APP_PREFIX),
@@ -331,9 +322,9 @@ def _scoped(name: SessionName) -> Reading:
     }
 
 
-def _values(items: Sequence[StoredItem | None], prefix: str = "") -> dict[str, Any]:
+def _values(items: Iterable[StoredItem], prefix: str = "") -> dict[str, Any]:
     """Return the state in *items*, by its keys."""
-    values = {text_of(item.name.key): json.loads(item.value) for item in items if item is not None}
+    values = {text_of(item.name.key): json.loads(item.value) for item in items}
     return _prefixed(values, prefix)
 
 

@@ -24,9 +24,7 @@ from google.adk.sessions.base_session_service import (
 from google.adk.sessions.session import Session
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-from chatmemory.effect import Do, Effect, Runner
-from chatmemory.effect.services.clock import ClockTag
-from chatmemory.errors import RepositoryError
+from chatmemory.effect import Runner
 from chatmemory.integrations.google_adk.session_items import (
     Appended,
     Expected,
@@ -41,7 +39,7 @@ from chatmemory.integrations.google_adk.session_items import (
     values_of_user,
 )
 from chatmemory.integrations.raising import Raising, to_its_end
-from chatmemory.items.item_repository import ItemChange, ItemRepositoryTag
+from chatmemory.items.item_repository import ItemChange, ItemRepositoryTag, changed_items
 
 A = TypeVar("A")
 
@@ -176,13 +174,7 @@ class ChatMemorySessionService(BaseSessionService):
         return await to_its_end(self._done(steps))
 
     async def _done(self, steps: Callable[[], ItemChange[A]]) -> A:
-        return await RAISING.run(self._runtime, _transaction(steps))
-
-
-@Effect.gen
-async def _transaction(do: Do[RepositoryError, ItemRepositoryTag], steps: Callable[[], ItemChange[A]]) -> A:
-    items, now = do.service(ItemRepositoryTag), do.service(ClockTag).now()
-    return await do(items.change(steps, now=now))
+        return await RAISING.run(self._runtime, changed_items(steps))
 
 
 def _session(found: StoredSession) -> Session:

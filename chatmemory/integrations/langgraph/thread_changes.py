@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Generator, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Final
 
 from chatmemory.integrations.langgraph.checkpoint_requests import (
     Line,
@@ -24,24 +22,14 @@ from chatmemory.integrations.langgraph.kept_checkpoints import (
     place_from,
     place_of,
 )
-from chatmemory.items.item_repository import (
-    ItemChange,
-    ItemName,
-    ItemPut,
-    ItemSearch,
-    Labels,
-    StoredItem,
-    Wanted,
-)
-
-ALL: Final = sys.maxsize
+from chatmemory.items.item_repository import ItemChange, ItemName, ItemPut, StoredItem, items_below
 
 
 def deleted(thread_ids: Sequence[str]) -> ItemChange[int]:
     """Remove the threads, and return the number of removed checkpoints."""
     puts: list[ItemPut] = []
     for thread_id in dict.fromkeys(thread_ids):
-        puts += _removals((yield from _below(thread_labels(thread_id))))
+        puts += _removals((yield from items_below(thread_labels(thread_id))))
     return tuple(puts), _count(puts)
 
 
@@ -50,7 +38,7 @@ def deleted_if_over(thread_id: str, retention: Retention, now: datetime) -> Item
     (head,) = yield (Line(thread_id, "").head,)
     if head is None or not retention.is_over(head.updated_at, now):
         return (), 0
-    puts = _removals((yield from _below(thread_labels(thread_id))))
+    puts = _removals((yield from items_below(thread_labels(thread_id))))
     return tuple(puts), _count(puts)
 
 
@@ -58,7 +46,7 @@ def pruned(thread_ids: Sequence[str], retention: Retention, now: datetime) -> It
     """Remove the surplus checkpoints of the threads, and return their number."""
     puts: list[ItemPut] = []
     for thread_id in dict.fromkeys(thread_ids):
-        found = yield from _below(thread_labels(thread_id))
+        found = yield from items_below(thread_labels(thread_id))
         for line in dict.fromkeys(
             [line_of(item.name.namespace) for item in found if is_checkpoint(item.name)]
         ):
@@ -70,7 +58,7 @@ def pruned(thread_ids: Sequence[str], retention: Retention, now: datetime) -> It
 
 def pruned_line(line: Line, retention: Retention, now: datetime) -> ItemChange[int]:
     """Remove the surplus checkpoints of a line, and return their number."""
-    found = yield from _below(line.checkpoints)
+    found = yield from items_below(line.checkpoints)
     puts = _without_surplus(line, found, retention, now)
     return tuple(puts), _count(puts)
 
@@ -79,17 +67,17 @@ def deleted_runs(run_ids: Sequence[str]) -> ItemChange[int]:
     """Remove the checkpoints of the runs, and return their number."""
     places: list[tuple[Line, str]] = []
     for run_id in dict.fromkeys(run_ids):
-        places += [place_from(item.name.key) for item in (yield from _below(run_labels(run_id)))]
+        places += [place_from(item.name.key) for item in (yield from items_below(run_labels(run_id)))]
     puts: list[ItemPut] = []
     for line, group in groupby(sorted(places, key=_order), key=lambda place: place[0]):
-        found = yield from _below(line.checkpoints)
+        found = yield from items_below(line.checkpoints)
         puts += _without(line, found, {checkpoint_id for _, checkpoint_id in group})
     return tuple(puts), _count(puts)
 
 
 def copied(source: str, target: str) -> ItemChange[int]:
     """Copy all items of a thread into another one, which keeps its own, and return the number of copied checkpoints."""
-    found = yield from _below(thread_labels(source))
+    found = yield from items_below(thread_labels(source))
     heads = {
         line_of(item.name.namespace): LineHead.of(item.value)
         for item in found
@@ -118,11 +106,6 @@ def run_puts(
     if kept.run is None:
         return []
     return [ItemPut(ItemName(run_labels(kept.run), place_of(line, checkpoint_id)), value)]
-
-
-def _below(labels: Labels) -> Generator[Wanted, tuple[StoredItem | None, ...], list[StoredItem]]:
-    found = yield ItemSearch(labels, ALL)
-    return [item for item in found if item is not None]
 
 
 def _removals(items: Iterable[StoredItem]) -> list[ItemPut]:

@@ -38,6 +38,7 @@ from chatmemory.effect import Runner
 from chatmemory.integrations.pydantic_ai.history import RAISING, json_text, message_of
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.items.item_repository import (
+    ALL,
     Condition,
     ItemChange,
     ItemName,
@@ -54,7 +55,6 @@ RECORDS: Final[Labels] = ("pydanticAi", "conversations")
 LINE: Final = 16
 """The largest number of earlier entries that an entry names: the number of entries in one read."""
 
-ALL: Final = 2**31 - 1
 TIMELESS: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The time at which items without a lifetime are read."""
 
