@@ -12,7 +12,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.grammar import EDGES, Grammar, Rule, grammar_of, table
+from chatmemory.longterm.extraction.grammar import EDGES, Grammar, Rule, table
 from chatmemory.longterm.extraction.memory_extractor import Evidence, Language, ProposedMemory, Speaker
 from chatmemory.longterm.extraction.statements import Clause, statements
 
@@ -30,7 +30,7 @@ def extract_by_rules(text: str, *, role: Speaker = "user") -> tuple[ProposedMemo
     For the role ``user`` these are statements about the user, for ``assistant`` its advice.
     """
     found: dict[tuple[str, object], ProposedMemory] = {}
-    for clause in statements(text, grammar_of):
+    for clause in statements(text):
         for proposal in _proposals(text, clause, role):
             found.setdefault((proposal.key, proposal.value), proposal)
     return tuple(sorted(found.values(), key=lambda proposal: -proposal.confidence)[:MAX_PROPOSALS])

@@ -5,12 +5,12 @@ clause.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.longterm.extraction.grammar import Grammar
+from chatmemory.longterm.extraction.grammar import Grammar, grammar_of
 from chatmemory.longterm.extraction.memory_extractor import Language
 from chatmemory.longterm.extraction.word_rules import shows
 from chatmemory.text.fence import without_recalled_blocks
@@ -124,12 +124,12 @@ class Passage:
     is_plain: bool
 
 
-def passages(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Passage]:
+def passages(text: str) -> Iterator[Passage]:
     """Yield the statements of a message in order; those of one sentence are one passage."""
     said = own_words(text[:LONGEST_READ])
     run: list[Clause] = []
     is_run_plain = True
-    for clause, is_plain in plain_statements(text, grammar_of):
+    for clause, is_plain in plain_statements(text):
         is_far = bool(run) and clause.start + len(clause.text) - run[0].start > LONGEST_PASSAGE
         is_other = bool(run) and is_plain != is_run_plain
         if run and (
@@ -150,15 +150,13 @@ def _passage(run: Sequence[Clause], text: str, said: str, *, is_plain: bool) -> 
     return Passage(said[start:end], text[start:end], start, run[0].grammar, is_plain)
 
 
-def plain_statements(
-    text: str, grammar_of: Callable[[Language], Grammar | None]
-) -> Iterator[tuple[Clause, bool]]:
+def plain_statements(text: str) -> Iterator[tuple[Clause, bool]]:
     """Yield the clauses of ``statements``, each with whether it is surely a plain statement of the user about the user.
 
     A clause that leans on an unsure one is unsure too.
     """
     is_plain = False
-    for clause in statements(text, grammar_of):
+    for clause in statements(text):
         language = clause.grammar.language
         if not clause.leans:
             is_plain = not shows(language, ("unsure", "sentence", clause.sentence))
@@ -166,11 +164,8 @@ def plain_statements(
         yield clause, is_plain
 
 
-def statements(text: str, grammar_of: Callable[[Language], Grammar | None]) -> Iterator[Clause]:
-    """Yield the statements that the speaker makes, without questions, suppositions, fiction and the words of others.
-
-    *grammar_of* returns None for a language without rules.
-    """
+def statements(text: str) -> Iterator[Clause]:
+    """Yield the statements that the speaker makes, without questions, suppositions, fiction and the words of others."""
     said = own_words(text[:LONGEST_READ])
     for sentence in _SENTENCE.finditer(said):
         language, head = language_of(sentence[0]), sentence[0][:LONGEST_SENTENCE]

@@ -14,7 +14,6 @@ from attrs import evolve, frozen
 
 from chatmemory.longterm.extraction.attributes.grammar import attribute_grammar_of
 from chatmemory.longterm.extraction.attributes.statements import is_of_another
-from chatmemory.longterm.extraction.grammar import grammar_of
 from chatmemory.longterm.extraction.memory_extractor import Language
 from chatmemory.longterm.extraction.statements import FOLD, Clause, plain_statements
 from chatmemory.longterm.extraction.word_rules import named_words, negations, shows, word_table
@@ -82,7 +81,7 @@ def claims_of(text: str) -> tuple[Claim, ...]:
     """Return the claims of a text in order; only clauses that are plain statements of the user have claims."""
     return tuple(
         claim
-        for clause, is_plain in plain_statements(text, grammar_of)
+        for clause, is_plain in plain_statements(text)
         if is_plain and not _is_of_another(text[: clause.start].translate(FOLD), clause)
         for claim in _claims(clause)
     )

@@ -21,7 +21,6 @@ from chatmemory.longterm.extraction.attributes.statements import (
     clause_around,
     is_of_another,
 )
-from chatmemory.longterm.extraction.grammar import grammar_of
 from chatmemory.longterm.extraction.memory_extractor import Evidence, Language, ProposedMemory
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
@@ -42,7 +41,7 @@ def endings(text: str, known: Mapping[str, Memory]) -> Iterator[ProposedMemory]:
     """Yield what *text* says is over, of what is known."""
     if not known:
         return
-    found = list(passages(text, grammar_of))
+    found = list(passages(text))
     seen: set[str] = set()
     for passage in found:
         grammar = attribute_grammar_of(passage.grammar.language)

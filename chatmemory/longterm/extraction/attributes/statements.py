@@ -18,7 +18,7 @@ from chatmemory.longterm.extraction.attributes.grammar import (
     attribute_grammar_of,
 )
 from chatmemory.longterm.extraction.attributes.names import one_spelling
-from chatmemory.longterm.extraction.grammar import EDGES, grammar_of
+from chatmemory.longterm.extraction.grammar import EDGES
 from chatmemory.longterm.extraction.memory_extractor import Evidence, ProposedMemory
 from chatmemory.longterm.extraction.statements import Passage, passages
 from chatmemory.longterm.extraction.word_rules import shows
@@ -65,7 +65,7 @@ def name_of_attribute(family: str, of: str) -> str:
 def statements_of(text: str) -> tuple[AttributeStatement, ...]:
     """Return what the user says of himself in *text*, in order; no two have a word in common."""
     found: list[AttributeStatement] = []
-    all_of_them = list(passages(text, grammar_of))
+    all_of_them = list(passages(text))
     for number, passage in enumerate(all_of_them):
         grammar = attribute_grammar_of(passage.grammar.language)
         if grammar is not None and passage.is_plain:
