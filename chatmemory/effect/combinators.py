@@ -5,7 +5,7 @@ Clock, random source and tracer come from the context, so that tests can control
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Never
 
 from typing_extensions import TypeVar
@@ -46,10 +46,10 @@ async def run_all(
     failures: list[Failure[E]] = []
     defects: list[Exception] = []
 
-    async def work_off(run: Callable[[Runs[A, E, R]], Awaitable[Outcome[A, E]]]) -> None:
+    async def work_off() -> None:
         # The workers share one iterator: a free worker takes the next effect.
         for place, effect in waiting:
-            outcome = await run(effect)
+            outcome = await effect.run_in(context)
             if type(outcome) is not Success:
                 failures.append(outcome)
                 return
@@ -57,14 +57,14 @@ async def run_all(
 
     workers = len(effects) if concurrency is None else min(concurrency, len(effects))
     if workers <= 1 or not has_event_loop():
-        await work_off(lambda effect: effect.run_in(context))
+        await work_off()
         return failures[0] if failures else Success(values)
 
     async with anyio.create_task_group() as tasks:
 
         async def work_until_trouble() -> None:
             try:
-                await work_off(lambda effect: effect.run_in(context))
+                await work_off()
             except BaseException as raised:  # raised below, outside the task group, which would wrap it
                 if (defect := defect_of(raised)) is None:
                     raise
