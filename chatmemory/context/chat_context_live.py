@@ -133,7 +133,7 @@ class ChatContextLive(ChatContextBuilder):
                 view="full" if preview.strategy == "none" else "model",
                 as_of=preview.as_of,
             )
-        return catch(ConversationNotFoundError, _nothing_said)(read).map(window)
+        return catch(ConversationNotFoundError, lambda _: Effect.succeed(()))(read).map(window)
 
     @Effect.gen
     async def _recalled(
@@ -175,10 +175,6 @@ def _instructions_problems(instructions: object) -> list[Problem]:
         *sequence_problems("$.instructions.skills", instructions.skills, text_problems),
         *text_problems("$.instructions.profile", instructions.profile),
     ]
-
-
-def _nothing_said(_: ConversationNotFoundError) -> Effect[Sequence[ChatMessage]]:
-    return Effect.succeed(())
 
 
 @Effect.gen

@@ -40,21 +40,14 @@ def stored_messages(
     reading = ChatMemoryService.use(
         lambda memory: memory.get_messages(conversation_id, limit=limit, view=view)
     )
-    return catch(ConversationNotFoundError, _nothing)(reading)
+    return catch(ConversationNotFoundError, lambda _: Effect.succeed(()))(reading)
 
 
 def cleared_messages(conversation_id: str) -> Effect[int, RemoveError, ChatMemoryService]:
     """Delete the messages with their summaries, and return how many there were; 0 for a conversation that does not exist."""
     clearing = ChatMemoryService.use(lambda memory: memory.clear_messages(conversation_id))
-    return catch(ConversationNotFoundError, _zero)(clearing.map(lambda report: report.messages))
-
-
-def _zero(_: ConversationNotFoundError) -> Effect[int]:
-    return Effect.succeed(0)
-
-
-def _nothing(_: ConversationNotFoundError) -> Effect[Sequence[ChatMessage]]:
-    return Effect.succeed(())
+    count = clearing.map(lambda report: report.messages)
+    return catch(ConversationNotFoundError, lambda _: Effect.succeed(0))(count)
 
 
 @final
@@ -101,7 +94,7 @@ async def changed_messages(
     emptied = 0  # the version of a conversation without messages: 0, or the version at which it was emptied
     for attempt in range(MOST_ATTEMPTS):
         reading = memory.get_page(conversation_id, limit=newest)
-        page = await do(catch(ConversationNotFoundError, _no_page)(reading))
+        page = await do(catch(ConversationNotFoundError, lambda _: Effect.succeed(None))(reading))
         decided = decide(() if page is None else page.messages)
         if isinstance(decided, DataValidationError):
             do.fail(decided)
@@ -115,7 +108,7 @@ async def changed_messages(
         )
         is_last = attempt == MOST_ATTEMPTS - 1
         stored = storing.map(lambda _: None)
-        conflict = await do(stored if is_last else catch(VersionConflictError, _conflict)(stored))
+        conflict = await do(stored if is_last else catch(VersionConflictError, Effect.succeed)(stored))
         if conflict is None:
             return decided.answer
         emptied = conflict.actual
@@ -144,11 +137,3 @@ def same_beginning(before: Sequence[object], after: Sequence[object]) -> int:
     """Return how many elements *before* and *after* have in common at their beginning."""
     pairs = enumerate(zip(before, after, strict=False))
     return next((index for index, (old, new) in pairs if old != new), min(len(before), len(after)))
-
-
-def _no_page(_: ConversationNotFoundError) -> Effect[None]:
-    return Effect.succeed(None)
-
-
-def _conflict(error: VersionConflictError) -> Effect[VersionConflictError]:
-    return Effect.succeed(error)

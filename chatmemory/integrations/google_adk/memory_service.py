@@ -226,8 +226,8 @@ async def _stored(
     """Store the missing memories in one transaction; return the ids of stored ones with another content."""
     taken: set[str] = set()
     while waiting := [one.memory for one in fresh if one.memory_id not in taken]:
-        storing = do.service(LongTermMemoryService).remember(namespace, waiting, dedup="none").map(_nothing)
-        conflicting = await do(catch(MemoryConflictError, _ids_of)(storing))
+        storing = do.service(LongTermMemoryService).remember(namespace, waiting, dedup="none")
+        conflicting = await do(catch(MemoryConflictError, _ids_of)(storing.map(lambda _: None)))
         if conflicting is None:
             break
         taken.update(conflicting)
@@ -268,10 +268,6 @@ async def _changed(
     """Correct the memory, unless it has been forgotten meanwhile."""
     changing = do.service(LongTermMemoryService).update(namespace, memory_id, changes)
     await do(catch(MemoryNotFoundError, _not_there)(changing))
-
-
-def _nothing(_: object) -> None:
-    return None
 
 
 def _not_there(_: MemoryNotFoundError) -> Effect[None]:
