@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Never, Protocol, Self, cast, final
 
 from typing_extensions import TypeVar
@@ -245,22 +244,12 @@ class ManagedRuntime(Generic[R_contra]):
         await self._open()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, _: object, exception: BaseException | None, __: object, /) -> None:
         await self._close(exception)
 
     def __enter__(self) -> Self:
         run_without_waiting(self._open())
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _: object, exception: BaseException | None, __: object, /) -> None:
         run_without_waiting(self._close(exception))

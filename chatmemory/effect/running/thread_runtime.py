@@ -14,7 +14,6 @@ from collections.abc import Generator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from types import TracebackType
 from typing import Any, Final, Generic, Never, Self, final
 
 from typing_extensions import TypeVar
@@ -142,12 +141,7 @@ class ThreadRuntime(Generic[R_contra]):
             await self.run(_NOTHING)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self.close)
 
@@ -156,12 +150,7 @@ class ThreadRuntime(Generic[R_contra]):
             self.run_blocking(_NOTHING)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
