@@ -319,7 +319,16 @@ class Layer(Subtractable, Generic[Out_contra, Err_co, In_co]):
             if not hasattr(manager, "__aenter__"):
                 raise no_manager(manager, layer=short_name(tag.key))
             service = await manager.__aenter__()
-            stack.push_async_exit(_Leaving(manager))
+
+            async def leave(_: object, failure: BaseException | None, __: object) -> None:
+                # As usual: the failure of another layer is not a failure of this one.
+                try:
+                    await manager.__aexit__(None, None, None)
+                except BaseException as own:
+                    own.__context__ = own.__context__ or failure
+                    raise
+
+            stack.push_async_exit(leave)
             return Success(service)
 
         return _leaf(tag, enter, needs)
@@ -461,23 +470,6 @@ def _leaf(tag: AnyTag, open_: Opens, needs: Sequence[AnyTag] | None) -> Layer[An
         for needed in needs:
             require_tag(needed)
     return Layer(Leaf(tag, open_, needs))
-
-
-@final
-class _Leaving(AbstractAsyncContextManager[None]):
-    """Leaves a context manager as usual: when another layer cannot be closed, this one does not fail."""
-
-    __slots__ = ("_manager",)
-
-    def __init__(self, manager: AbstractAsyncContextManager[Any]) -> None:
-        self._manager = manager
-
-    async def __aexit__(self, _: object, failure: BaseException | None, __: object, /) -> None:
-        try:
-            await self._manager.__aexit__(None, None, None)
-        except BaseException as own:
-            own.__context__ = own.__context__ or failure
-            raise
 
 
 class UnimplementedError(NotImplementedError):
