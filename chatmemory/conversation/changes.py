@@ -245,7 +245,7 @@ def decide_summary(
         return RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is already stored")
     place = max(message.place for message in covered)
     deleted = len(covered) if summary.delete_covered else 0
-    after = rewritten(
+    after = _rewritten(
         state,
         gone=covered,
         come=[InView(place, summary.draft.role, summary.draft.tokens)],
@@ -278,7 +278,7 @@ def decide_removal(
         now: the time of the change, UTC.
         threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
     """
-    return rewritten(
+    return _rewritten(
         state,
         gone=removed,
         come=restored,
@@ -323,7 +323,7 @@ def is_due(conversation: Conversation, threshold: WorkThreshold | None) -> bool:
     return threshold is not None and threshold.is_reached_by(conversation)
 
 
-def rewritten(
+def _rewritten(
     state: ConversationState,
     *,
     gone: Sequence[InView],
@@ -334,19 +334,11 @@ def rewritten(
     now: datetime,
     threshold: WorkThreshold | None,
 ) -> ConversationState:
-    """Return the state after messages left the model's view and others entered it.
+    """Return the state after *gone* has left the model's view and *come* has entered it.
 
-    A summary that was planned before the new version is refused.
-
-    Args:
-        state: the conversation before the change.
-        gone: the messages that leave the model's view.
-        come: the messages that enter it.
-        stored: the change of the number of stored messages.
-        deleted: the change of the number of messages that a summary has deleted.
-        is_kept: whether all content is still stored; otherwise earlier versions are no longer complete.
-        now: the time of the change, UTC.
-        threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
+    A summary that was planned before the new version is refused.  *stored* and *deleted* are the changes of the numbers of
+    stored messages and of messages that a summary has deleted.  Unless *is_kept*, content was deleted, and earlier versions
+    are no longer complete.
     """
     before = state.conversation
     after = evolve(

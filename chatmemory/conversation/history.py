@@ -190,14 +190,7 @@ class History:
         """Remove the newest message of the model's view.
 
         A summary that is newest is removed too, and the messages that it covers return to the view.  When a removed
-        summary has deleted another summary, the messages that the deleted one covers return as well.
-
-        Args:
-            now: the time of the removal, UTC.
-            threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
-
-        Returns:
-            the new history and the removed message; None when the view is empty.
+        summary has deleted another summary, the messages that the deleted one covers return as well.  None: the view is empty.
         """
         if not _view(self.entries):
             return None
