@@ -15,7 +15,7 @@ from agents.memory.session import _CompactionSnapshot  # pyright: ignore[reportP
 from agents.memory.session_settings import SessionSettings, coerce_session_settings, resolve_session_limit
 
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
-from chatmemory.conversation.messages import ChatMessage
+from chatmemory.conversation.messages import ChatMessage, MessagePage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Effect, Outcome, Runner, Success
 from chatmemory.errors import (
@@ -149,10 +149,7 @@ class ChatMemorySession:
         self._check_open()
         if not self._is_plain():
             return None
-        page = await self._run(
-            lambda memory: memory.get_page(self.session_id, limit=min(limit + 1, MAX_LIMIT))
-        )
-        found = _unless_unknown(page)
+        found = await self._page(limit + 1)
         messages = [] if found is None else [*found.messages]
         version = 0 if found is None else found.version
         begin = max(0, len(messages) - limit)
@@ -166,7 +163,7 @@ class ChatMemorySession:
                 return False
             kept, over = None, prune_prefix
             if over is not None and not summaries:
-                kept = await self._kept(over, limit, version, but=len(replaced))
+                kept = await self._kept(over, version, but=len(replaced))
             return await to_its_end(self._replace(output, len(replaced), version, kept))
 
         is_complete = begin == 0 and (found is None or found.older is None)
@@ -181,26 +178,27 @@ class ChatMemorySession:
         kind = type(self)
         return all(getattr(kind, name) is getattr(ChatMemorySession, name) for name in READS_AND_WRITES)
 
-    async def _kept(
-        self, is_over: IsOver, size: int, version: int, *, but: int
-    ) -> Sequence[ChatMessage] | None:
+    async def _page(self, limit: int, newer_than: int | None = None) -> MessagePage | None:
+        """Return a page of the session, at most as large as a page may be; None when the session does not exist."""
+        size = min(limit, MAX_LIMIT)
+        return _unless_unknown(
+            await self._run(
+                lambda memory: memory.get_page(self.session_id, limit=size, newer_than=newer_than)
+            )
+        )
+
+    async def _kept(self, is_over: IsOver, version: int, *, but: int) -> Sequence[ChatMessage] | None:
         """Return the messages before the newest ones that stay when expired items are removed; None: no item has expired.
 
         Args:
             is_over: returns whether an item is removed; removal ends at the first item that stays.
-            size: the number of items that are checked first.
             version: the version of the session that was read.
             but: the number of newest messages that are replaced.
         """
-        first = _unless_unknown(
-            await self._run(
-                lambda memory: memory.get_page(self.session_id, limit=min(size, MAX_LIMIT), newer_than=0)
-            )
-        )
-        if first is None or not first.messages or not is_over(items_of(first.messages)[0]):
+        first = await self._page(1, newer_than=0)
+        if first is None or not first.messages or not is_over(item_of(first.messages[0])):
             return None
-        read = await self._run(lambda memory: memory.get_page(self.session_id, limit=MAX_LIMIT))
-        page = _unless_unknown(read)
+        page = await self._page(MAX_LIMIT)
         if page is None or page.version != version or page.older is not None:
             return None
         before = page.messages[: len(page.messages) - but]
