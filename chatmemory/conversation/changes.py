@@ -137,7 +137,7 @@ def decide_append(
     duplicates: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     if known or len(new) < len(drafts):
-        new, duplicates, conflicts = _told_apart(drafts, known)
+        new, duplicates, conflicts = _classified(drafts, known)
     if expected is not None and expected != before.version and (new or conflicts):
         return VersionConflictError(before.conversation_id, expected=expected, actual=before.version)
     if conflicts:
@@ -150,7 +150,7 @@ def decide_append(
     return AppendDecision(stored, state, Appended(tuple(new), duplicates, state.conversation, state.has_work))
 
 
-def _told_apart(
+def _classified(
     drafts: Iterable[MessageDraft], known: Mapping[str, Words | None]
 ) -> tuple[dict[str, MessageDraft], tuple[str, ...], tuple[str, ...]]:
     """Return the new ones of *drafts* by id, the ids of duplicates, and the ids of conflicts."""

@@ -46,7 +46,7 @@ async def run_all(
     failures: list[Failure[E]] = []
     defects: list[Exception] = []
 
-    async def work_off() -> None:
+    async def run_waiting() -> None:
         # The workers share one iterator: a free worker takes the next effect.
         for place, effect in waiting:
             outcome = await effect.run_in(context)
@@ -57,14 +57,14 @@ async def run_all(
 
     workers = len(effects) if concurrency is None else min(concurrency, len(effects))
     if workers <= 1 or not has_event_loop():
-        await work_off()
+        await run_waiting()
         return failures[0] if failures else Success(values)
 
     async with anyio.create_task_group() as tasks:
 
-        async def work_until_trouble() -> None:
+        async def run_until_failure() -> None:
             try:
-                await work_off()
+                await run_waiting()
             except BaseException as raised:  # raised below, outside the task group, which would wrap it
                 if (defect := defect_of(raised)) is None:
                     raise
@@ -73,7 +73,7 @@ async def run_all(
                 tasks.cancel_scope.cancel()
 
         for _ in range(workers):
-            tasks.start_soon(work_until_trouble)
+            tasks.start_soon(run_until_failure)
     if defects:
         raise defects[0]
     return failures[0] if failures else Success(values)
@@ -108,12 +108,12 @@ async def run_for(
     outcome: Outcome[A, E] | None = None
     defect: Exception | None = None
 
-    async def ring() -> None:
+    async def cancel_when_over() -> None:
         await clock.sleep(seconds)
         tasks.cancel_scope.cancel()
 
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(ring)
+        tasks.start_soon(cancel_when_over)
         try:
             outcome = await effect.run_in(context)
         except BaseException as raised:  # raised below, outside the task group, which would wrap it

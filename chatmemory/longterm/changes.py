@@ -247,7 +247,7 @@ def _stored(
         return Step(draft, is_again=is_again), Stored(draft.id)
     replaced = _replaced(draft, true_now)
     others = [old for old in _of_subject(draft, true_now) if old not in replaced]
-    retired = [old for old in others if _takes_the_place_of(draft, old, is_new=name_of(old) in new)]
+    retired = [old for old in others if _supersedes(draft, old, is_new=name_of(old) in new)]
     ends = [
         End(
             old.id,
@@ -258,7 +258,7 @@ def _stored(
         )
         for old in _newest_first([*replaced, *retired])
     ]
-    over = _end_of_the_late(draft, others)
+    over = _end_of_late_draft(draft, others)
     told = Stored(
         draft.id,
         tuple([end.memory_id for end in ends]),
@@ -333,7 +333,7 @@ def _of_subject(draft: MemoryDraft, true_now: Mapping[MemoryName, CurrentMemory]
     ]
 
 
-def _takes_the_place_of(draft: MemoryDraft, old: CurrentMemory, *, is_new: bool) -> bool:
+def _supersedes(draft: MemoryDraft, old: CurrentMemory, *, is_new: bool) -> bool:
     """Return whether *draft* supersedes *old*, which has the same attribute.
 
     Drafts of one batch with the same ``created_at`` do not supersede each other.
@@ -348,7 +348,7 @@ def _rule_of(draft: MemoryDraft) -> str | None:
     return KEY if draft.value_key is not None else draft.attribute and draft.attribute.partition(":")[0]
 
 
-def _end_of_the_late(draft: MemoryDraft, others: Iterable[CurrentMemory]) -> End | None:
+def _end_of_late_draft(draft: MemoryDraft, others: Iterable[CurrentMemory]) -> End | None:
     """Return the end of a late draft, when a newer statement about its subject is known; None otherwise."""
     newer = [old for old in others if old.created_at > draft.created_at]
     if (draft.pinned and draft.value_key is None) or not newer:

@@ -53,7 +53,7 @@ class ThreadRuntime(Generic[R_contra]):
         shape_of(layer)
         self._layer = layer
         self._name = name
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._running: _Running[R_contra] | None = None
         self._is_closed = False
         self._is_entered = False
@@ -67,7 +67,7 @@ class ThreadRuntime(Generic[R_contra]):
         Raises:
             EffectInterrupted: the runtime is closed, or was closed while the effect ran.
         """
-        running = self._present()
+        running = self._started()
         if running.is_here():
             return await running.run(effect)
         try:
@@ -85,7 +85,7 @@ class ThreadRuntime(Generic[R_contra]):
             EffectInterrupted: the runtime is closed, or was closed while the effect ran.
             RuntimeError: it was called in the runtime's thread.
         """
-        running = self._present()
+        running = self._started()
         if running.is_here():
             raise RuntimeError(
                 "an effect of this runtime would wait for itself here: write `await runtime.run(effect)`"
@@ -104,7 +104,7 @@ class ThreadRuntime(Generic[R_contra]):
 
         A second call does nothing.
         """
-        with self._turn:
+        with self._lock:
             self._is_closed = True
             running = self._running
             if running is not None:
@@ -115,8 +115,8 @@ class ThreadRuntime(Generic[R_contra]):
         finally:
             self._is_entered = False
 
-    def _present(self) -> _Running[R_contra]:
-        with self._turn:
+    def _started(self) -> _Running[R_contra]:
+        with self._lock:
             if self._is_closed:
                 raise EffectInterrupted(CLOSED)
             if self._running is None or not self._running.is_usable():
@@ -126,7 +126,7 @@ class ThreadRuntime(Generic[R_contra]):
 
     @contextmanager
     def _entering(self) -> Generator[None]:
-        with self._turn:
+        with self._lock:
             if self._is_entered:
                 raise RuntimeError(ALREADY_OPEN)
             self._is_entered, self._is_closed = True, False
@@ -226,12 +226,12 @@ class _Running(Generic[R_contra]):
         self._opening = asyncio.Lock()
         self._failure: Exception | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._turn = threading.Lock()  # no effect begins after the end, when nothing would run it
+        self._lock = threading.Lock()  # no effect begins after the end, when nothing would run it
         self._is_ending = False
         self._loop = asyncio.new_event_loop()
         self._shall_end = asyncio.Event()
         # A daemon thread: for any other one Python would wait at the end of the program before `_leave` could end it.
-        self._thread = threading.Thread(target=self._live, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
     def is_usable(self) -> bool:
@@ -271,27 +271,27 @@ class _Running(Generic[R_contra]):
             task.add_done_callback(self._tasks.discard)
             task.add_done_callback(call.settle)
 
-        with self._turn:
+        with self._lock:
             if self._is_ending:
                 raise EffectInterrupted
             self._loop.call_soon_threadsafe(start)
         return call
 
-    def end(self, *, patience: float | None = None) -> None:
+    def end(self, *, timeout: float | None = None) -> None:
         """End the effects, the layer and the thread; raise the failure of the layer.
 
-        It waits for *patience* seconds at most; None: until all has ended.
+        It waits for *timeout* seconds at most; None: until all has ended.
         """
         if self._process != os.getpid():
             return
-        with self._turn:
+        with self._lock:
             if self._is_ending:
                 return
             self._is_ending = True
             leaving = asyncio.run_coroutine_threadsafe(self._leave(), self._loop)
         if not self.is_here():  # an effect that closes its own runtime cannot wait for the end
-            leaving.result(patience)
-            self._thread.join(patience)
+            leaving.result(timeout)
+            self._thread.join(timeout)
 
     async def _leave(self) -> None:
         try:
@@ -303,7 +303,7 @@ class _Running(Generic[R_contra]):
         finally:
             self._shall_end.set()
 
-    def _live(self) -> None:
+    def _serve(self) -> None:
         async def serve() -> None:
             await self._shall_end.wait()
             if self._tasks:
@@ -316,6 +316,6 @@ class _Running(Generic[R_contra]):
 def _leave(running: _Running[Any]) -> None:
     """End a runtime that was garbage-collected, or was still open at the end of the program."""
     try:
-        running.end(patience=LEAVE_SECONDS)
+        running.end(timeout=LEAVE_SECONDS)
     except Exception:
         log.exception("a runtime that nobody had closed could not be closed well")

@@ -67,7 +67,7 @@ class Gathering(Generic[Q, A]):
         asked: _Asked[Q, A] = _Asked(request, principal(), self._loop.create_future())
         self._waiting.append(asked)
         if not self._is_busy:
-            self._go_on()
+            self._start_next_group()
         try:
             return await asked.answer
         except asyncio.CancelledError:
@@ -80,21 +80,21 @@ class Gathering(Generic[Q, A]):
         try:
             (answer,) = await self._run([request])
         finally:
-            self._go_on()
+            self._start_next_group()
         return answer
 
-    def _go_on(self) -> None:
+    def _start_next_group(self) -> None:
         self._is_busy = bool(self._waiting)
         if self._is_busy:
-            self._worker = self._loop.create_task(self._work_off())
+            self._worker = self._loop.create_task(self._run_groups())
 
-    async def _work_off(self) -> None:
+    async def _run_groups(self) -> None:
         try:
             while self._waiting:
                 group = [asked for asked in self._waiting if not asked.answer.done()]
                 self._waiting = []
                 self._last_size = len(group)
-                await self._do_together(group)
+                await self._run_group(group)
                 if self._waiting:
                     # Tasks that have their answer now may ask again, and share the next run.
                     await asyncio.sleep(0)
@@ -104,7 +104,7 @@ class Gathering(Generic[Q, A]):
             for asked in left:  # the loop is closing
                 asked.answer.cancel()
 
-    async def _do_together(self, group: Sequence[_Asked[Q, A]]) -> None:
+    async def _run_group(self, group: Sequence[_Asked[Q, A]]) -> None:
         end = self._loop.create_future()
         for asked in group:
             asked.end = end
@@ -114,13 +114,13 @@ class Gathering(Generic[Q, A]):
         try:
             for who, theirs in by_principal.items():
                 with acting_as(who):
-                    await self._do(theirs)
+                    await self._run_for_principal(theirs)
         finally:
             for asked in group:  # without an answer only if the loop is closing
                 asked.answer.cancel()
             end.set_result(None)
 
-    async def _do(self, group: Sequence[_Asked[Q, A]]) -> None:
+    async def _run_for_principal(self, group: Sequence[_Asked[Q, A]]) -> None:
         try:
             answers = await self._run([asked.request for asked in group])
             answered = list(zip(group, answers, strict=True))
@@ -129,7 +129,7 @@ class Gathering(Generic[Q, A]):
                 raise
             if len(group) > 1 and self._is_of_one(failure):
                 for asked in group:
-                    await self._do([asked])
+                    await self._run_for_principal([asked])
                 return
             for asked in group:
                 if not asked.answer.done():
