@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from chatmemory.input.rules import is_encodable
+
 _EMPTY: Final = "%"
 _REMEMBERED: Final = 512  # many items share a namespace
 
@@ -21,11 +23,9 @@ def label_of(text: str) -> str:
         ValueError: it has half a character (a lone surrogate).
     """
     escaped = text.replace("%", "%25").replace(".", "%2E").replace("\0", "%00")
-    try:
-        escaped.encode()
-    except UnicodeEncodeError as error:
+    if not is_encodable(escaped):
         msg = f"{text!r} has half a character (a lone surrogate), which no store can keep in a name"
-        raise ValueError(msg) from error
+        raise ValueError(msg)
     return escaped or _EMPTY
 
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from typing import Final, TypeAlias, cast
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
@@ -22,6 +21,7 @@ from anthropic.types.beta import (
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Effect, Failure, Outcome, Runner, ThreadRuntime
+from chatmemory.input.rules import is_encodable
 from chatmemory.integrations.anthropic.file_tree import CommandRefusedError
 from chatmemory.integrations.anthropic.memory_files import FileBounds, FileError, MemoryFiles
 from chatmemory.integrations.raising import Raising, blocking, to_its_end
@@ -37,8 +37,6 @@ Command: TypeAlias = (
     | BetaMemoryTool20250818DeleteCommand
     | BetaMemoryTool20250818RenameCommand
 )
-
-_HALF_A_CHARACTER: Final = re.compile("[\ud800-\udfff]")
 
 
 class ChatMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -177,7 +175,7 @@ def _text(command: Command, name: str) -> str:
     given = getattr(command, name, None)
     if not isinstance(given, str):
         raise ToolError(f"`{name}` has to be a text, not {given!r}")
-    if _HALF_A_CHARACTER.search(given):  # neither the store nor the API could take it
+    if not is_encodable(given):  # neither the store nor the API could take it
         raise ToolError(f"`{name}` has half a character (a lone surrogate): write it whole, or leave it out")
     return given
 

@@ -14,6 +14,8 @@ from typing import Any, Final, cast
 
 from langgraph.store.base import ListNamespacesOp, MatchCondition
 
+from chatmemory.input.json_value import readable
+from chatmemory.input.rules import is_encodable
 from chatmemory.items.item_repository import Condition, ItemName, Labels, Relation
 
 OWNER: Final = "langgraph"
@@ -67,12 +69,9 @@ def namespace_of(labels: Labels) -> tuple[str, ...]:
 
 
 def _storable(text: str, what: str) -> str:
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            msg = f"a {what} has half a character (a lone surrogate)"
-            raise ValueError(msg) from error
+    if not is_encodable(text):
+        msg = f"a {what} has half a character (a lone surrogate)"
+        raise ValueError(msg)
     if "\0" in text:
         msg = f"a {what} has a NUL"
         raise ValueError(msg)
@@ -85,12 +84,7 @@ def json_text(value: Mapping[str, Any]) -> str:
     Raises:
         TypeError: it is not JSON.
     """
-    text = _readable_json(value if isinstance(value, dict) else dict(value))
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a character is written as an escape, and comes back unchanged
-        return json.dumps(value)
-    return text
+    return readable(_readable_json(value if isinstance(value, dict) else dict(value)))
 
 
 def read_json(text: str) -> Any:

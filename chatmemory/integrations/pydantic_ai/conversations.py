@@ -35,6 +35,7 @@ from pydantic_ai.exceptions import UserError
 from pydantic_core import PydanticSerializationError
 
 from chatmemory.effect import Runner
+from chatmemory.input.rules import is_encodable
 from chatmemory.integrations.pydantic_ai.history import RAISING, json_text, message_of
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.items.item_repository import (
@@ -276,7 +277,7 @@ class EntryTree:
 
 def item_name(labels: Labels, key: str) -> ItemName:
     """Return the name of an item; raise ``UserError`` when no store can hold it."""
-    if "\0" in key or any("\ud800" <= character <= "\udfff" for character in key):
+    if "\0" in key or not is_encodable(key):
         raise UserError(f"{key!r} names nothing that every store can keep: it has a NUL, or half a character")
     return ItemName(labels, key)
 
