@@ -5,7 +5,12 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from chatmemory.input.json_value import AS_GIVEN, Json, json_object
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS
+from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
+
+
+def storable_content(text: str) -> str:
+    """Return *text* as the content of a message or a memory: cleaned, and no longer than a store accepts."""
+    return clean_text(text)[:MAX_CONTENT_CHARACTERS]
 
 
 def in_pieces(text: str) -> list[str]:

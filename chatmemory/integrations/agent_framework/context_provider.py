@@ -9,8 +9,8 @@ from agent_framework import AgentSession, ContextProvider, Message, SessionConte
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Runner
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
 from chatmemory.integrations.agent_framework.messages import RAISING
+from chatmemory.integrations.as_given import storable_content
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled
 from chatmemory.longterm.contract import LongTermMemoryService
@@ -115,4 +115,4 @@ def _said_now(inputs: Sequence[Message]) -> str:
             said += filter(None, (message.text.strip(),))
         elif message.role == "assistant" and said:
             break
-    return clean_text("\n".join(reversed(said)))[:MAX_CONTENT_CHARACTERS]
+    return storable_content("\n".join(reversed(said)))

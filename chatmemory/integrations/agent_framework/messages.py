@@ -22,8 +22,7 @@ from chatmemory.conversation.messages import ChatMessage
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN, readable
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.integrations.as_given import given_text, in_pieces
+from chatmemory.integrations.as_given import given_text, in_pieces, storable_content
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import summary_block
 
@@ -61,7 +60,7 @@ def drafts(messages: Sequence[Message]) -> Iterator[NewMessage]:
             raise IntegrationInvalidRequestException(
                 f"a message that is no JSON cannot be stored: {unwritable}"
             ) from unwritable
-        content = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
+        content = storable_content(_readable(message))
         yield NewMessage(_role(message), content, metadata={AS_GIVEN: {NAME: in_pieces(text)}})
 
 

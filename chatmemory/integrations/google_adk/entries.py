@@ -20,8 +20,8 @@ from google.genai import types
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.input.json_value import AS_GIVEN
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text, metadata_problems
-from chatmemory.integrations.as_given import given_value, value_in_pieces
+from chatmemory.input.rules import metadata_problems
+from chatmemory.integrations.as_given import given_value, storable_content, value_in_pieces
 from chatmemory.longterm.memories import Memory, MemoryChanges, NewMemory, Provenance
 
 EVENT: Final = "googleAdkEvent"
@@ -189,7 +189,7 @@ def _entry_given(memory: Memory, event: Mapping[str, Any]) -> MemoryEntry:
 
 
 def _kept_text(content: types.Content) -> str:
-    return clean_text(text_of(content))[:MAX_CONTENT_CHARACTERS]
+    return storable_content(text_of(content))
 
 
 def _value(event: Mapping[str, Any]) -> dict[str, Any]:

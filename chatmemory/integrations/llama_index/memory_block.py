@@ -25,7 +25,7 @@ from pydantic import SkipValidation
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Do, Effect, Runner
 from chatmemory.errors import RememberError
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
+from chatmemory.integrations.as_given import storable_content
 from chatmemory.integrations.llama_index.messages import RAISING
 from chatmemory.integrations.raising import to_its_end
 from chatmemory.integrations.recalled_text import recalled
@@ -173,7 +173,7 @@ async def _kept(
 def _said(messages: Sequence[ChatMessage]) -> list[Said]:
     """Return the texts of people and models; tools and systems make no statements about a user."""
     return [
-        (SPEAKERS[message.role], clean_text(text)[:MAX_CONTENT_CHARACTERS])
+        (SPEAKERS[message.role], storable_content(text))
         for message in messages
         if message.role in SPEAKERS and (text := (message.content or "").strip())
     ]

@@ -27,8 +27,7 @@ from chatmemory.conversation import messages as stored
 from chatmemory.conversation.new_message import NewMessage
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN, JsonObject, readable
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.integrations.as_given import given_text, in_pieces
+from chatmemory.integrations.as_given import given_text, in_pieces, storable_content
 from chatmemory.integrations.raising import Raising
 from chatmemory.integrations.recalled_text import summary_block
 
@@ -69,7 +68,7 @@ def draft_of(message: ChatMessage) -> NewMessage:
     if place is not None:
         msg = f"{place} of a message would come back as another value: put text, numbers, lists and dicts there, and bytes where a block has them"
         raise ValueError(msg)
-    content = clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS]
+    content = storable_content(_readable(message))
     metadata: JsonObject = {AS_GIVEN: {NAME: in_pieces(readable(text))}}
     return NewMessage(ROLES.get(message.role, "assistant"), content, metadata=metadata)
 

@@ -27,8 +27,8 @@ from chatmemory.errors import (
 )
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, MAX_LIMIT, clean_text
-from chatmemory.integrations.as_given import given_value, value_in_pieces
+from chatmemory.input.rules import MAX_LIMIT
+from chatmemory.integrations.as_given import given_value, storable_content, value_in_pieces
 from chatmemory.integrations.raising import Raising, to_its_end
 from chatmemory.integrations.recalled_text import summary_block
 
@@ -282,7 +282,7 @@ def message_of(item: object, as_given: dict[str, Any]) -> NewMessage:
     fields: Mapping[str, object] = cast("Mapping[str, object]", item) if isinstance(item, Mapping) else {}
     # A call, its result and the thinking before them have the role tool, so that no summary separates them.
     role: Role = ROLES.get(f"{fields.get('role')}", "tool")
-    content = clean_text(_readable(fields))[:MAX_CONTENT_CHARACTERS]
+    content = storable_content(_readable(fields))
     return NewMessage(role, content, metadata={AS_GIVEN: as_given})
 
 

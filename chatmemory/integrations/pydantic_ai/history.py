@@ -41,8 +41,7 @@ from chatmemory.effect import Effect, Runner
 from chatmemory.errors import AddError
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import AS_GIVEN, json_object
-from chatmemory.input.rules import MAX_CONTENT_CHARACTERS, clean_text
-from chatmemory.integrations.as_given import given_text, in_pieces
+from chatmemory.integrations.as_given import given_text, in_pieces, storable_content
 from chatmemory.integrations.raising import Raising, blocking, to_its_end
 from chatmemory.integrations.recalled_text import summary_block
 from chatmemory.integrations.stored_messages import cleared_messages, stored_messages
@@ -141,7 +140,7 @@ def _drafts(messages: Sequence[ModelMessage]) -> Iterator[NewMessage]:
         yield from _prompt_drafts(message, id_)
         yield NewMessage(
             _role(message),
-            clean_text(_readable(message))[:MAX_CONTENT_CHARACTERS],
+            storable_content(_readable(message)),
             id=id_,
             timestamp=_said_at(message),
             metadata={AS_GIVEN: {NAME: in_pieces(text)}},
@@ -156,7 +155,7 @@ def _prompt_drafts(message: ModelMessage, id_: str) -> Iterator[NewMessage]:
     prompt = ModelRequest(parts)
     yield NewMessage(
         "system",
-        clean_text(_readable(prompt))[:MAX_CONTENT_CHARACTERS],
+        storable_content(_readable(prompt)),
         id=sha256(f"prompt {id_}".encode()).hexdigest(),
         timestamp=_said_at(message),
         metadata={AS_GIVEN: {NAME: in_pieces(json_text(prompt)), PROMPT_OF: id_}},
