@@ -322,7 +322,7 @@ class _Planner:
             circle = self._opened[self._opened.index(suspended) :]
             raise LayerCycleError([known.name for known in (*circle, suspended)])
         self._opened.append(suspended)
-        part = self.part(suspended.inner, place)
+        part = self.part(suspended.make(), place)
         self._opened.pop()
         return part
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import cache
 from typing import Any, Generic, Never, Protocol, TypeAlias, cast, final, overload
 
 from typing_extensions import TypeVar
@@ -117,19 +118,11 @@ class Feed:
 class Suspend:
     """The layer that *make* returns; *make* is called once, when a plan first reaches it."""
 
-    __slots__ = ("_made", "make", "name")
+    __slots__ = ("make", "name")
 
     def __init__(self, name: str, make: Callable[[], Shape]) -> None:
         self.name = name
-        self.make = make
-        self._made: Shape | None = None
-
-    @property
-    def inner(self) -> Shape:
-        """The layer that *make* returned."""
-        if self._made is None:
-            self._made = self.make()
-        return self._made
+        self.make = cache(make)
 
 
 @final
