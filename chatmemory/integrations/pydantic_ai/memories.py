@@ -5,17 +5,12 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field, replace
 
 from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.messages import (
-    ModelRequest,
-    UserPromptPart,
-)
+from pydantic_ai.messages import ModelRequest, UserPromptPart
 from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT, RunContext
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.effect import (
-    Runner,
-)
+from chatmemory.effect import Runner
 from chatmemory.input.rules import clean_text
 from chatmemory.integrations.pydantic_ai.history import RAISING, said_in
 from chatmemory.integrations.raising import to_its_end
