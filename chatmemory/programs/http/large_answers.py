@@ -95,8 +95,6 @@ def _members(value: Any) -> Sequence[Memory | ChatMessage | Prompt]:
 
 def _fitting(members: Sequence[Memory | ChatMessage | Prompt]) -> int:
     """Return how many of *members* fit into an answer, at least one if there is one."""
-    if sum([len(member.content) for member in members]) <= MOST_CHARACTERS:
-        return len(members)
     room, count = MOST_CHARACTERS, 0
     for member in members:
         room -= len(member.content)
