@@ -3,11 +3,10 @@
 Only the main token may read the audit trail.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, final
 from urllib.parse import quote, unquote
 
-import anyio
 from attrs import evolve, field, frozen, validators
 
 from chatmemory.access.principal import EVERYBODY, acting_as
@@ -20,13 +19,7 @@ from chatmemory.events.event_log import ChangesPage, EventLog, EventLogTag
 from chatmemory.input.rules import id_problems, refuse
 from chatmemory.input.structure import write_json
 from chatmemory.programs.http.operation import Call, EventStream, Operation, Stream
-from chatmemory.programs.http.operations.events import (
-    HEARTBEAT,
-    HEARTBEAT_SECONDS,
-    PAUSE_SECONDS,
-    RETRY,
-    has_come,
-)
+from chatmemory.programs.http.operations.events import Poll, event_stream
 from chatmemory.programs.operations.changes import AuditList, AuditPage, audit_page
 from chatmemory.programs.operations.grant import NO_AUDIT, Grant
 from chatmemory.programs.operations.refusal import Refusal
@@ -85,38 +78,24 @@ async def _followed(
     call: Call[FollowingChanges, None],
 ) -> EventStream:
     refuse(do, id_problems("$.since", call.query.since, or_none=True))
-    log, clock = do.service(EventLogTag), do.service(ClockTag)
+    log = do.service(EventLogTag)
     since = call.query.since if call.last_event is None else unquote(call.last_event)
     cursor = since if since is not None else await do(log.end().alt(GenericMemoryError))
     # Read now, so that an invalid cursor fails the request instead of starting streams that end again and again.
     await do(_page(log, call.grant, ChangesList(since=cursor, limit=1)))
-    return EventStream(
-        _events(log, call.grant, cursor, call.closing, lambda: has_come(call.grant.ends_at, clock))
-    )
+    polls, ends_at = _polls(log, call.grant, cursor), call.grant.ends_at
+    return EventStream(event_stream(polls, closing=call.closing, ends_at=ends_at, clock=do.service(ClockTag)))
 
 
-async def _events(
-    log: EventLog, grant: Grant, cursor: str, closing: anyio.Event, is_over: Callable[[], bool]
-) -> AsyncIterator[str]:
-    yield RETRY
-    silent_seconds = 0.0
-    while not (closing.is_set() or is_over()):
-        match await _page(log, grant, ChangesList(since=cursor, limit=PAGE)):
-            case Success(page):
-                for event in page.events:
-                    yield f"id: {quote(event.cursor)}\nevent: change\ndata: {write_json(event)}\n\n"
-                    silent_seconds = 0.0
-                cursor = page.cursor
-                if not page.is_last:
-                    continue
-            case _:
-                return  # the client reconnects with the last id that it has seen
-        with anyio.move_on_after(PAUSE_SECONDS):
-            await closing.wait()
-        silent_seconds += PAUSE_SECONDS
-        if silent_seconds >= HEARTBEAT_SECONDS:
-            yield HEARTBEAT
-            silent_seconds = 0.0
+async def _polls(log: EventLog, grant: Grant, cursor: str) -> AsyncIterator[Poll]:
+    while isinstance(read := await _page(log, grant, ChangesList(since=cursor, limit=PAGE)), Success):
+        page = read.unwrap()
+        yield Poll(map(_changed, page.events), has_more=not page.is_last)
+        cursor = page.cursor
+
+
+def _changed(event: Event) -> str:
+    return f"id: {quote(event.cursor)}\nevent: change\ndata: {write_json(event)}\n\n"
 
 
 @Effect.gen
