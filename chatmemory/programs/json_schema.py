@@ -260,8 +260,7 @@ class Description:
                     **({"additionalProperties": self.of_type(inner)} if inner else {}),
                 }
             case _:
-                msg = f"no JSON Schema for {kind!r}"
-                raise TypeError(msg)
+                raise TypeError(f"no JSON Schema for {kind!r}")
 
     def of_class(self, kind: type[Any]) -> JsonObject:
         """Return the whole schema of *kind*, not a reference."""
@@ -368,8 +367,7 @@ def _of_validator(validator: Any) -> JsonObject:
         return {}
     if isinstance(validator, Matching):
         return {"pattern": f"^({validator.pattern})$"}
-    msg = f"no JSON Schema for {validator!r}"
-    raise TypeError(msg)
+    raise TypeError(f"no JSON Schema for {validator!r}")
 
 
 def _default(field: "attrs.Attribute[Any]") -> JsonObject:

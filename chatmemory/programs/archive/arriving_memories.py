@@ -213,6 +213,5 @@ def _lacks_a_part(found: WholeItem, put: ItemPut, record: ItemRecord) -> bool:
 def _vector_of(text: str) -> Vector:
     vector = np.frombuffer(b64decode(text, validate=True), "<f4")
     if not np.isfinite(vector).all():
-        msg = "not all numbers are finite"
-        raise ValueError(msg)
+        raise ValueError("not all numbers are finite")
     return vector

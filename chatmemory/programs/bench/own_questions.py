@@ -122,14 +122,14 @@ def own(lines: Iterable[str]) -> list[BenchConversation]:
             else:
                 turns[name].append(_turn(held))
         except (ValueError, KeyError, TypeError, AttributeError) as problem:
-            msg = f"line {number} is neither a turn nor a question ({problem}); see chatmemory bench --help"
-            raise NoSuiteError(msg) from None
+            raise NoSuiteError(
+                f"line {number} is neither a turn nor a question ({problem}); see chatmemory bench --help"
+            ) from None
     for name, asked in questions.items():
         known = {turn.id for turn in turns[name]}
         for question in asked:
             if unknown := question.answers - known:
-                msg = f"{question.id}: no turn {min(unknown)!r} in conversation {name!r}"
-                raise NoSuiteError(msg)
+                raise NoSuiteError(f"{question.id}: no turn {min(unknown)!r} in conversation {name!r}")
     return [
         BenchConversation(name, tuple(said), tuple(one for one in questions[name] if one.answers))
         for name, said in turns.items()
@@ -162,8 +162,9 @@ def first_file(exported: Iterable[str]) -> Iterator[str]:
                 "text": text,
             }
         except (ValueError, KeyError, TypeError):
-            msg = f"line {number} is no turn: give what `pastchats-memory export` has written"
-            raise NoSuiteError(msg) from None
+            raise NoSuiteError(
+                f"line {number} is no turn: give what `pastchats-memory export` has written"
+            ) from None
         yield json.dumps(told, ensure_ascii=False)
         is_short = LEAST_CHARACTERS <= len(text) <= MOST_CHARACTERS
         if (

@@ -71,8 +71,9 @@ def _folder(path: Path) -> Suite:
     names = {name for name, _ in read}
     if len(names) != 1:
         found = ", ".join(sorted(names)) or "no *.json"
-        msg = f"{path}: a folder holds the files of one suite, REALTALK, MemDaily or BEAM, not {found}"
-        raise NoSuiteError(msg)
+        raise NoSuiteError(
+            f"{path}: a folder holds the files of one suite, REALTALK, MemDaily or BEAM, not {found}"
+        )
     return _suite(names.pop(), files, [one for _, conversations in read for one in conversations])
 
 
@@ -92,8 +93,9 @@ def _file(path: Path) -> tuple[str, list[BenchConversation]]:
             return "MemDaily", list(memdaily(value, path.stem))
         if "session_1" in first:
             return "REALTALK", list(realtalk(first, path.stem))
-    msg = f"{path}: none of LoCoMo, LongMemEval, BEAM, REALTALK, MemDaily, nor a .jsonl of your own"
-    raise NoSuiteError(msg)
+    raise NoSuiteError(
+        f"{path}: none of LoCoMo, LongMemEval, BEAM, REALTALK, MemDaily, nor a .jsonl of your own"
+    )
 
 
 @contextmanager
@@ -102,8 +104,7 @@ def _refusing_damage(path: Path) -> Generator[None]:
     try:
         yield
     except (ValueError, SyntaxError, LookupError, TypeError, AttributeError) as problem:
-        msg = f"{path}: damaged, or no suite ({type(problem).__name__}: {problem})"
-        raise NoSuiteError(msg) from None
+        raise NoSuiteError(f"{path}: damaged, or no suite ({type(problem).__name__}: {problem})") from None
 
 
 def _suite(name: str, files: Sequence[Path], conversations: Sequence[BenchConversation]) -> Suite:
@@ -112,8 +113,7 @@ def _suite(name: str, files: Sequence[Path], conversations: Sequence[BenchConver
         digest.update(file.read_bytes())
     suite = Suite(name, digest.hexdigest(), tuple(conversations))
     if not suite.questions:
-        msg = f"{name}: no question has an answer among the turns"
-        raise NoSuiteError(msg)
+        raise NoSuiteError(f"{name}: no question has an answer among the turns")
     return suite
 
 

@@ -89,8 +89,7 @@ def import_(host: Host, file: str, tool: str, *, redact: bool | None, dry_run: b
       chatmemory import --from openai-agents sessions.db --dry-run
     """
     if tool != OWN and file == "-":
-        msg = f"FILE: only files that {OWN} export wrote can be read from standard input"
-        raise click.UsageError(msg)
+        raise click.UsageError(f"FILE: only files that {OWN} export wrote can be read from standard input")
     redacts = tool != OWN if redact is None else redact
     namespace = host.namespace()
     with click.open_file(file, "rb") as opened:

@@ -97,8 +97,7 @@ def show(
       chatmemory show trip --view model --as-of 7d
     """
     if as_of is not None and version is not None:
-        msg = "give --as-of or --version, not both"
-        raise click.UsageError(msg)
+        raise click.UsageError("give --as-of or --version, not both")
     then: int | datetime | None = version if as_of is None else past_instant(host, as_of)
     page = host.conversations(
         lambda chat: chat.get_page(conversation_id, limit=limit, older_than=older_than, view=view, as_of=then)

@@ -250,8 +250,9 @@ def forget(
     narrowed = any(part is not None for part in (session, message, path))
     chosen = [bool(memory_ids), narrowed, conversation is not None, everything]
     if sum(chosen) != 1:
-        msg = "say what to forget: MEMORY_ID, --session, --message or --path, --conversation, or --all"
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            "say what to forget: MEMORY_ID, --session, --message or --path, --conversation, or --all"
+        )
     if conversation is not None:
         _clear(host, conversation, with_branches=with_branches, yes=yes, as_json=as_json)
         return
@@ -322,8 +323,7 @@ def undo(
       chatmemory undo --conversation trip --version 7
     """
     if (memory_id is None) == (conversation is None):
-        msg = "say what to undo: MEMORY_ID or --conversation"
-        raise click.UsageError(msg)
+        raise click.UsageError("say what to undo: MEMORY_ID or --conversation")
     if conversation is not None:
         taken = host.conversations(lambda chat: chat.undo(conversation, expected_version=version))
         say(taken, undone_text(taken), as_json=as_json)
@@ -355,11 +355,11 @@ def _given() -> str:
     try:
         text = "" if sys.stdin.isatty() else sys.stdin.buffer.read().decode("utf-8").strip()
     except UnicodeDecodeError:
-        msg = "standard input is not UTF-8 text"
-        raise click.UsageError(msg) from None
+        raise click.UsageError("standard input is not UTF-8 text") from None
     if not text:
-        msg = 'give the text to remember.  For example: "The tests need Redis on port 6380."'
-        raise click.UsageError(msg)
+        raise click.UsageError(
+            'give the text to remember.  For example: "The tests need Redis on port 6380."'
+        )
     return text
 
 
@@ -367,5 +367,6 @@ def _value(text: str | None) -> Any:
     try:
         return None if text is None else json.loads(text)
     except ValueError:
-        msg = f"{text!r} is not JSON: a text needs its own quotes, as in '\"Python\"'"
-        raise click.BadParameter(msg, param_hint="--value") from None
+        raise click.BadParameter(
+            f"{text!r} is not JSON: a text needs its own quotes, as in '\"Python\"'", param_hint="--value"
+        ) from None

@@ -52,6 +52,5 @@ async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -
 
 def _grant_of(context: RequestContext) -> Grant:
     if context.request is None:
-        msg = "a request over HTTP comes with its scope"
-        raise TypeError(msg)
+        raise TypeError("a request over HTTP comes with its scope")
     return grant_of(context.request.scope)

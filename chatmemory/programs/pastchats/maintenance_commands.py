@@ -112,8 +112,7 @@ def forget(
       pastchats-memory forget --conversation chatgpt:6f1c --yes
     """
     if not sources and not given_filters(which):
-        msg = "say what to forget: --project, --conversation, --source, --since ..."
-        raise click.UsageError(msg)
+        raise click.UsageError("say what to forget: --project, --conversation, --source, --since ...")
 
     def forgotten(*, is_dry_run: bool) -> int:
         return host.write(lambda chats: chats.forget(which, sources=sources, is_dry_run=is_dry_run))

@@ -34,8 +34,7 @@ def with_host(command: Callable[..., None]) -> Callable[..., None]:
 def each_named(_: click.Context, parameter: click.Parameter, paths: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse an empty path, which would mean the current folder."""
     if "" in paths:
-        msg = "one of them is empty: is a shell variable unset?"
-        raise click.BadParameter(msg, param=parameter)
+        raise click.BadParameter("one of them is empty: is a shell variable unset?", param=parameter)
     return paths
 
 

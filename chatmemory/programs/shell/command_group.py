@@ -135,6 +135,5 @@ def completion_script(context: click.Context, shell: str) -> str:
     name = root.info_name or ""
     kind = get_completion_class(shell)
     if kind is None:
-        msg = f"no completion for {shell}"
-        raise click.UsageError(msg)
+        raise click.UsageError(f"no completion for {shell}")
     return kind(root.command, {}, name, f"_{name.replace('-', '_').upper()}_COMPLETE").source()

@@ -84,8 +84,7 @@ def query_of(words: tuple[str, ...], query: str | None) -> str:
         UsageError: the command line has none.
     """
     if query is None and not words:
-        msg = "give the text to search for.  For example: --query 'webhook retries'"
-        raise click.UsageError(msg)
+        raise click.UsageError("give the text to search for.  For example: --query 'webhook retries'")
     return " ".join([*words, *([] if query is None else [query])])
 
 
@@ -112,8 +111,7 @@ def list_option(
         words = tuple(word.strip() for text in given for word in text.split(",") if word.strip())
         wrong = [word for word in words if word not in choices]
         if wrong:
-            msg = f"{', '.join(wrong)}: choose from {', '.join(choices)}"
-            raise click.BadParameter(msg, param=parameter)
+            raise click.BadParameter(f"{', '.join(wrong)}: choose from {', '.join(choices)}", param=parameter)
         return words
 
     return click.option(*names, multiple=True, metavar="LIST", callback=parted, help=help)
@@ -173,5 +171,6 @@ def instant(text: str, now: datetime) -> datetime:
         found = datetime.fromisoformat(written)
         return (found if found.tzinfo else found.replace(tzinfo=now.tzinfo)).astimezone(UTC)
     except (ValueError, OverflowError):
-        msg = f"{text!r} is not a time: write 2026-03-01, 2026-03-01T14:30, or 7d for seven days ago (h, d, w, m, y)"
-        raise ValueError(msg) from None
+        raise ValueError(
+            f"{text!r} is not a time: write 2026-03-01, 2026-03-01T14:30, or 7d for seven days ago (h, d, w, m, y)"
+        ) from None

@@ -170,8 +170,7 @@ def embedded(
     try:
         name = os.fspath(path)
     except TypeError as error:
-        msg = f"path: {error}"
-        raise TypeError(msg) from None
+        raise TypeError(f"path: {error}") from None
     store = StoreSettings(backend="sqlite", sqlite=SqliteSettings(path=name, durability=durability))
     return configured(Settings(memory=MemorySettings(store=store)), **parts)
 

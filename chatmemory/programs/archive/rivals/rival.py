@@ -131,8 +131,7 @@ def json_of(path: Path) -> Json:
     try:
         return cast("Json", json.loads(text))
     except RecursionError as error:
-        msg = "it is nested too deeply"
-        raise ValueError(msg) from error
+        raise ValueError("it is nested too deeply") from error
     except ValueError:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) < 2:  # noqa: PLR2004  one line is not a list
