@@ -12,7 +12,7 @@ import click
 from chatmemory.effect.lazy import LazyModule
 from chatmemory.programs.commands.host import Serving
 from chatmemory.programs.commands.options import after_option, say, tell_more, with_host
-from chatmemory.programs.shell.command_group import completion_script
+from chatmemory.programs.shell.command_group import completion_command
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
 from chatmemory.programs.shell.options import as_json_option, instant_of, number_option
@@ -176,15 +176,4 @@ def doctor(host: Host, *, as_json: bool) -> None:
         raise click.exceptions.Exit(FINDINGS)
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of SHELL.
-
-    \b
-      echo 'eval "$(chatmemory completion bash)"' >> ~/.bashrc
-      echo 'eval "$(chatmemory completion zsh)"' >> ~/.zshrc
-      chatmemory completion fish > ~/.config/fish/completions/chatmemory.fish
-    """
-    click.echo(completion_script(context, shell))
+completion = completion_command("chatmemory")

@@ -10,7 +10,7 @@ import click
 from chatmemory.programs.pastchats.as_json import json_text, statistics_object
 from chatmemory.programs.pastchats.as_text import issue_lines, report_text, statistics_text
 from chatmemory.programs.pastchats.options import filter_options, given_filters, tell_unknown_names, with_host
-from chatmemory.programs.shell.command_group import completion_script
+from chatmemory.programs.shell.command_group import completion_command
 from chatmemory.programs.shell.exit_codes import FINDINGS
 from chatmemory.programs.shell.findings import findings_object, findings_text
 from chatmemory.programs.shell.options import as_json_option, ask, dry_run_option, output_option, yes_option
@@ -150,15 +150,4 @@ def _delete(delete: Callable[..., int], done: str, *, dry_run: bool, yes: bool, 
     return count
 
 
-@click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_context
-def completion(context: click.Context, shell: str) -> None:
-    """Print the completion script of SHELL.
-
-    \b
-      echo 'eval "$(pastchats-memory completion bash)"' >> ~/.bashrc
-      echo 'eval "$(pastchats-memory completion zsh)"' >> ~/.zshrc
-      pastchats-memory completion fish > ~/.config/fish/completions/pastchats-memory.fish
-    """
-    click.echo(completion_script(context, shell))
+completion = completion_command("pastchats-memory")

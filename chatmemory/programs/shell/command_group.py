@@ -1,13 +1,16 @@
-"""``CommandGroup``: commands that are imported on first use; ``run_group`` runs one and returns its exit code."""
+"""``CommandGroup``: commands that are imported on first use; ``run_group`` runs one and returns its exit code.
+
+``completion_command`` makes the command ``completion`` of a program.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple, cast, final
+from typing import Any, Final, NamedTuple, cast, final
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
 
 from chatmemory.programs.shell.exit_codes import (
     INTERRUPTED,
@@ -129,11 +132,25 @@ def run_group(
     return code if isinstance(code, int) else 0
 
 
-def completion_script(context: click.Context, shell: str) -> str:
-    """Return the completion script of *shell*, ``bash``, ``zsh`` or ``fish``, for the program of a command's *context*."""
-    root = context.find_root()
-    name = root.info_name or ""
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"no completion for {shell}")
-    return kind(root.command, {}, name, f"_{name.replace('-', '_').upper()}_COMPLETE").source()
+SHELLS: Final = {kind.name: kind for kind in (BashComplete, ZshComplete, FishComplete)}
+
+
+def completion_command(name: str) -> click.Command:
+    """Return the command that prints the completion script of a shell for the program *name*."""
+
+    @click.command(
+        help=f"""Print the completion script of SHELL.
+
+        \b
+          echo 'eval "$({name} completion bash)"' >> ~/.bashrc
+          echo 'eval "$({name} completion zsh)"' >> ~/.zshrc
+          {name} completion fish > ~/.config/fish/completions/{name}.fish
+        """
+    )
+    @click.argument("shell", type=click.Choice(list(SHELLS)))
+    @click.pass_context
+    def completion(context: click.Context, shell: str) -> None:
+        variable = f"_{name.replace('-', '_').upper()}_COMPLETE"
+        click.echo(SHELLS[shell](context.find_root().command, {}, name, variable).source())
+
+    return completion
