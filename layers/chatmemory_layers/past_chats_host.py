@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from datetime import datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 from attrs import evolve
 
@@ -20,7 +20,7 @@ from chatmemory.effect.lazy import anyio
 from chatmemory.extra import needed
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.programs.pastchats.host import Host
-from chatmemory.programs.shell.exit_codes import CommandError, value_of
+from chatmemory.programs.shell.exit_codes import CommandError, failure_of_stack, value_of
 from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings
 from chatmemory_layers.setting_names import CONFIG
 from chatmemory_layers.sqlite.prompts.prompt_store import OPENING, store_path
@@ -28,7 +28,7 @@ from chatmemory_layers.stacks.past_chats import dry_run, finding, indexing, wait
 
 if TYPE_CHECKING:
     from chatmemory.effect import Effect, Layer, Outcome
-    from chatmemory.errors import ConfigError, PastChatsError, RepositoryError
+    from chatmemory.errors import PastChatsError
     from chatmemory.pastchats.contract import PastChats, PastChatsIndex
     from chatmemory.programs.pastchats.host import McpServing
     from chatmemory.settings.memory_settings import Settings
@@ -69,10 +69,13 @@ class PastChatsHost(Host):
 
         gc.enable()
         settings = self._all_settings(serving)
-        if serving.is_http:
-            value_of(serve_http(settings, serving.folders, port=serving.port))
-        else:
-            value_of(serve_stdio(settings, serving.folders))
+        try:
+            if serving.is_http:
+                value_of(serve_http(settings, serving.folders, port=serving.port))
+            else:
+                serve_stdio(settings, serving.folders)
+        except EffectFailed as failed:
+            raise failure_of_stack(failed) from failed
 
     def settings(self) -> PastChatsSettings:
         return self._settings().past_chats
@@ -124,5 +127,4 @@ class PastChatsHost(Host):
             with ManagedRuntime(stack) as runtime:
                 return value_of(runtime.run_sync(effect))
         except EffectFailed as failed:  # the stack could not be built
-            error = cast("RepositoryError | ConfigError", failed.error)
-            raise CommandError(errors.memory_error(error)) from failed
+            raise failure_of_stack(failed) from failed

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final, TypeVar, assert_never
+from typing import TYPE_CHECKING, Final, TypeVar, assert_never, cast
 
 from chatmemory import errors
 from chatmemory.extra import is_source
 
 if TYPE_CHECKING:
-    from chatmemory.effect import Outcome
-    from chatmemory.errors import ConfigError, ServiceError
+    from chatmemory.effect import EffectFailed, Outcome
+    from chatmemory.errors import ConfigError, RepositoryError, ServiceError
 
 A = TypeVar("A")
 
@@ -92,3 +92,8 @@ def value_of(outcome: Outcome[A, ServiceError | ConfigError]) -> A:
     if isinstance(outcome, Failure):
         raise CommandError(outcome.failure())
     return outcome.unwrap()
+
+
+def failure_of_stack(failed: EffectFailed) -> CommandError:
+    """Return the error of a command whose stack could not be built."""
+    return CommandError(errors.memory_error(cast("RepositoryError | ConfigError", failed.error)))

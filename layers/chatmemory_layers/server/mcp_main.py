@@ -8,9 +8,8 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -18,10 +17,10 @@ import anyio
 from mcp.server.stdio import stdio_server
 from typing_extensions import Unpack
 
-from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect import Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
+from chatmemory.errors import ConfigError
 from chatmemory.programs.mcp.server import Services, memory_server
 from chatmemory.programs.operations.grant import main_grant
 from chatmemory.programs.shell.exit_codes import discard_unwritten
@@ -61,19 +60,23 @@ _ESCAPED: Final = re.compile(
 log = logging.getLogger("chatmemory.mcp")
 
 
-def serve_stdio(
-    settings: Settings, folders: Sequence[str]
-) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Read requests from standard input and answer on standard output, until the input ends or a signal comes."""
+def serve_stdio(settings: Settings, folders: Sequence[str]) -> None:
+    """Read requests from standard input and answer on standard output, until the input ends or a signal comes.
+
+    Raises:
+        EffectFailed: the services could not be built.
+    """
     _log_to_stderr()
     _warn_of_missing(folders)
-    return _run(partial(_stdio, settings, folders))
+    anyio.run(_stdio, settings, folders)
 
 
-def serve_http(
-    settings: Settings, folders: Sequence[str], *, port: int | None
-) -> Outcome[None, GenericMemoryError | ConfigError]:
-    """Answer over streamable HTTP until a signal comes; None for *port*: ``DEFAULT_PORT``."""
+def serve_http(settings: Settings, folders: Sequence[str], *, port: int | None) -> Outcome[None, ConfigError]:
+    """Answer over streamable HTTP until a signal comes; None for *port*: ``DEFAULT_PORT``.
+
+    Raises:
+        EffectFailed: the services could not be built.
+    """
     _log_to_stderr()
     _warn_of_missing(folders)
     server = settings.server
@@ -83,7 +86,8 @@ def serve_http(
         return opened
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
-    return _run(partial(_http, settings, folders, opened.unwrap()))
+    anyio.run(_http, settings, folders, opened.unwrap())
+    return Success(None)
 
 
 def mcp_stack(
@@ -98,14 +102,6 @@ def mcp_stack(
     index = served_index(memory.past_chats, memory.embedding, folders=folders)
     pruning = audit_pruning(settings.server.audit_days)
     return stacks.configured(settings, **parts).feed_keep(pruning) | past_chats | index
-
-
-def _run(serve: Callable[[], Awaitable[None]]) -> Outcome[None, GenericMemoryError | ConfigError]:
-    try:
-        anyio.run(serve)
-    except EffectFailed as failed:  # the services could not be built
-        return Failure(memory_error(cast("RepositoryError | ConfigError", failed.error)))
-    return Success(None)
 
 
 def _warn_of_missing(folders: Sequence[str]) -> None:

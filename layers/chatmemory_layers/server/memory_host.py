@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, Final, TypeVar, final
 
 import anyio
 import click
@@ -19,7 +19,6 @@ from chatmemory.access.principal import EVERYBODY, acting_as
 from chatmemory.conversation.contract import ChatMemory, ChatMemoryService
 from chatmemory.effect import Do, Effect, EffectFailed, Layer, ManagedRuntime, Outcome
 from chatmemory.errors import (
-    ConfigError,
     DataValidationError,
     GenericMemoryError,
     ReadError,
@@ -33,7 +32,7 @@ from chatmemory.pastchats.past_chats import Finding
 from chatmemory.programs.archive.rivals.rival import RivalFile
 from chatmemory.programs.commands.host import Host
 from chatmemory.programs.operations.grant import main_grant
-from chatmemory.programs.shell.exit_codes import CommandError, value_of
+from chatmemory.programs.shell.exit_codes import CommandError, failure_of_stack, value_of
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.files.sqlite_tables import rows_of
@@ -125,7 +124,7 @@ class MemoryHost(Host):
 
                 return anyio.run(server_checks, store.postgres)
         except EffectFailed as failed:
-            _fail(failed)
+            raise failure_of_stack(failed) from failed
         return self.run(lambda: service_findings(place_of(settings), self.namespace()))
 
     def serve(self, serving: Serving, /) -> None:
@@ -135,7 +134,11 @@ class MemoryHost(Host):
 
         server: dict[str, object] = {"host": serving.address, "port": serving.port}
         settings = self._settings_of(server, {"path": serving.past_chats})
-        value_of(serve(settings, names_past_chats=serving.past_chats is not None, is_quiet=serving.is_quiet))
+        names_past_chats = serving.past_chats is not None
+        try:
+            value_of(serve(settings, names_past_chats=names_past_chats, is_quiet=serving.is_quiet))
+        except EffectFailed as failed:
+            raise failure_of_stack(failed) from failed
 
     def rival_file(self, path: str, /) -> RivalFile:
         return RivalFile(Path(path), rows_of)
@@ -171,7 +174,7 @@ class MemoryHost(Host):
         try:
             path = store_file(settings.memory.store.sqlite)
         except EffectFailed as failed:
-            _fail(failed)
+            raise failure_of_stack(failed) from failed
         try:
             is_there = path.exists()
         except OSError as error:  # a folder that may not be entered
@@ -200,12 +203,7 @@ class MemoryHost(Host):
         try:
             return value_of(anyio.run(in_a_loop))
         except EffectFailed as failed:  # the stack could not be built
-            _fail(failed)
-
-
-def _fail(failed: Any) -> NoReturn:
-    """Raise the command error for a store that could not be opened."""
-    raise CommandError(memory_error(cast("RepositoryError | ConfigError", failed.error))) from failed
+            raise failure_of_stack(failed) from failed
 
 
 @Effect.gen

@@ -2,15 +2,15 @@
 
 import logging
 import socket
-from typing import Final, cast
+from typing import Final
 
 import anyio
 import click
 from typing_extensions import Unpack
 
-from chatmemory.effect import EffectFailed, Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect import Failure, Layer, ManagedRuntime, Outcome, Success
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.errors import ConfigError, GenericMemoryError, RepositoryError, memory_error
+from chatmemory.errors import ConfigError
 from chatmemory.programs.http.app import Services, application
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.settings.memory_settings import Settings
@@ -30,12 +30,13 @@ LINE: Final = "%(asctime)s %(message)s"
 log = logging.getLogger("chatmemory.http")
 
 
-def serve(
-    settings: Settings, *, names_past_chats: bool, is_quiet: bool
-) -> Outcome[None, GenericMemoryError | ConfigError]:
+def serve(settings: Settings, *, names_past_chats: bool, is_quiet: bool) -> Outcome[None, ConfigError]:
     """Answer clients until Ctrl-C or SIGTERM; *is_quiet*: the log leaves out requests.
 
     If the user named an index of past chats (*names_past_chats*) that does not exist, a message says so.
+
+    Raises:
+        EffectFailed: the services could not be built.
     """
     logging.basicConfig(format=LINE, level=logging.WARNING)
     log.setLevel(logging.WARNING if is_quiet else logging.INFO)
@@ -47,10 +48,7 @@ def serve(
         _warn_of_missing(settings.memory.past_chats)
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
-    try:
-        anyio.run(_answer, settings, opened.unwrap())
-    except EffectFailed as failed:  # the services could not be built
-        return Failure(memory_error(cast("RepositoryError | ConfigError", failed.error)))
+    anyio.run(_answer, settings, opened.unwrap())
     return Success(None)
 
 
