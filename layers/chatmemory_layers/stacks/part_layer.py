@@ -36,3 +36,8 @@ def layer_of(tag: TagOf[Id, S], part: S | Layer[Id, E, In]) -> Layer[Id, E, In]:
     if isinstance(part, Layer):
         return cast("Layer[Id, E, In]", part)
     return Layer.succeed(tag, part)
+
+
+def chosen(tag: TagOf[Id, S], own: S | Layer[Id, E, In] | None, usual: Layer[Id, E, In]) -> Layer[Id, E, In]:
+    """Return the layer of *own*, the part that a program brings, or *usual* if it brings none."""
+    return usual if own is None else layer_of(tag, cast("Any", own))

@@ -25,7 +25,7 @@ from chatmemory.settings.embedding_settings import EmbeddingSettings, EmbeddingS
 from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChatsSettingsTag
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_reader, prompt_repository
 from chatmemory_layers.sqlite.prompts.prompt_store import store_path
-from chatmemory_layers.stacks.part_layer import check_names, layer_of
+from chatmemory_layers.stacks.part_layer import check_names, chosen, layer_of
 
 if TYPE_CHECKING:
     from typing import Never
@@ -146,15 +146,11 @@ def _kept(
     ground = Layer.succeed(PastChatsSettingsTag, settings) | Layer.succeed(EmbeddingSettingsTag, embedding)
     if (clock := parts.get("clock")) is not None:
         ground |= layer_of(ClockTag, clock)
-    own = parts.get("repositories")
-    if own is None:
-        return ground.feed_keep(stored)
-    given: Repositories = layer_of(PromptRepositoryTag, own)
-    return ground.feed_keep(given)
+    return ground.feed_keep(chosen(PromptRepositoryTag, parts.get("repositories"), stored))
 
 
 def _finding(kept: Kept, embedding: EmbeddingSettings, parts: Parts) -> Layer[PastChatsService, StackError]:
-    ranker = _ranker(parts)
+    ranker: Rankers = chosen(PromptRankerTag, parts.get("ranker"), prompt_ranker)
     found = (kept | token_counter).feed_keep(ranker | _query_embedder(embedding, parts)) >> past_chats
     if "logging" not in sys.modules:  # then the log is not read, and a recall need not import logging
         return found
@@ -164,14 +160,9 @@ def _finding(kept: Kept, embedding: EmbeddingSettings, parts: Parts) -> Layer[Pa
 def _indexing(
     kept: Kept, embedding: EmbeddingSettings, parts: Parts
 ) -> Layer[PastChatsIndexService, StackError]:
-    made = kept.feed_keep(_embedder(embedding, parts) | _files(parts))
+    files: Files = chosen(history_files.HistoryFilesTag, parts.get("files"), local_files.local_files)
+    made = kept.feed_keep(_embedder(embedding, parts) | files)
     return made >> past_chats_index_live.past_chats_index >> observe.observed_past_chats_index
-
-
-def _files(parts: Parts) -> Files:
-    if (own := parts.get("files")) is None:
-        return local_files.local_files
-    return layer_of(history_files.HistoryFilesTag, own)
 
 
 def _embedder(settings: EmbeddingSettings, parts: Parts) -> Embedders:
@@ -184,9 +175,3 @@ def _query_embedder(settings: EmbeddingSettings, parts: Parts) -> Layer[QueryEmb
     if settings.provider == "static" and parts.get("embedder") is None:
         return plain_rows.plain_static
     return _embedder(settings, parts) >> query_embedder.query_embedder_of
-
-
-def _ranker(parts: Parts) -> Rankers:
-    if (own := parts.get("ranker")) is None:
-        return prompt_ranker
-    return layer_of(PromptRankerTag, own)

@@ -62,7 +62,7 @@ from chatmemory_layers.sqlite.engine.database import database as sqlite_database
 from chatmemory_layers.sqlite.items.item_repository import item_repository as sqlite_items
 from chatmemory_layers.sqlite.memories.memory_repository import memory_repository as sqlite_memories
 from chatmemory_layers.sqlite.messages.message_repository import message_repository as sqlite_messages
-from chatmemory_layers.stacks.part_layer import check_names, layer_of
+from chatmemory_layers.stacks.part_layer import check_names, chosen, layer_of
 
 if TYPE_CHECKING:
     from chatmemory_layers.in_memory import (
@@ -217,10 +217,10 @@ def configured(settings: Settings, **parts: Unpack[Parts]) -> Stack:
     built = ground.feed_keep(
         _repositories(memory.store, parts) | _skills(memory.skill, parts) | _embedder(memory.embedding, parts)
     )
+    extractor: Extractors = chosen(MemoryExtractorTag, parts.get("extractor"), memory_extractor)
+    ranker: Rankers = chosen(RecallRankerTag, parts.get("ranker"), recall_ranker)
     return (
-        built.feed_keep(
-            _strategy(parts) | _extractor(parts) | _ranker(parts) | event_log | audit_trail | first_answers
-        )
+        built.feed_keep(_strategy(parts) | extractor | ranker | event_log | audit_trail | first_answers)
         .feed_keep((chat_memory >> observed) | (long_term_memory >> observed_long_term))
         .feed_keep(chat_context)
     )
@@ -314,16 +314,6 @@ def _strategy(parts: Parts) -> Strategies:
     if own is None or isinstance(own, StrategySettings):
         return history_strategy
     return layer_of(HistoryStrategyTag, own)
-
-
-def _extractor(parts: Parts) -> Extractors:
-    own = parts.get("extractor")
-    return memory_extractor if own is None else layer_of(MemoryExtractorTag, own)
-
-
-def _ranker(parts: Parts) -> Rankers:
-    own = parts.get("ranker")
-    return recall_ranker if own is None else layer_of(RecallRankerTag, own)
 
 
 def _stored(store: StoreSettings) -> Repositories:
