@@ -63,7 +63,6 @@ RequestContext: TypeAlias = ServerRequestContext[Any, Any]
 GrantOf: TypeAlias = Callable[[RequestContext], Grant]
 
 TOOLS: Final = {tool.name: tool for tool in (*FINDING, *KEEPING, *CONTEXT, *INDEXING)}
-CHOICES: Final = {prompt.listed.name: prompt for prompt in PROMPTS}
 
 NAME: Final = "chatmemory"
 PACKAGE: Final = "chatmemory-effect"
@@ -134,10 +133,10 @@ def memory_server(runtime: Runner[Services], grant_of: GrantOf, *, has_pages: bo
     async def get_prompt(
         context: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        grant, prompt = grant_of(context), CHOICES.get(params.name)
-        if prompt is None or not prompt.is_for(grant):
-            offered = ", ".join(one.listed.name for one in PROMPTS if one.is_for(grant))
-            raise MCPError(types.INVALID_PARAMS, f"no prompt of this name; there are {offered}")
+        grant = grant_of(context)
+        offered = {prompt.listed.name: prompt for prompt in PROMPTS if prompt.is_for(grant)}
+        if (prompt := offered.get(params.name)) is None:
+            raise MCPError(types.INVALID_PARAMS, f"no prompt of this name; there are {', '.join(offered)}")
         message = prompt.message(grant, params.arguments or {})
         text = await value_of(f"prompts/{prompt.listed.name}", grant, message)
         said = types.PromptMessage(role="user", content=types.TextContent(text=within_limit(text)))
