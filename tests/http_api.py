@@ -31,6 +31,31 @@ def said(*texts: str) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": text} for text in texts]}
 
 
+def problem(answer: httpx.Response) -> str:
+    """Return the status and the tag of a refused request, as ``served.Answer.problem`` does."""
+    return f"{answer.status_code} {answer.json()['tag']}"
+
+
+def wrong_places(answer: httpx.Response) -> list[str]:
+    """Return the paths of the problems of an invalid request."""
+    assert problem(answer) == "422 DataValidationError", answer.text
+    return [one["path"] for one in answer.json()["problems"]]
+
+
+@asynccontextmanager
+async def api_client(
+    stack: Layer[Any, Any], settings: ServerSettings, *, token: str = ""
+) -> AsyncGenerator[httpx.AsyncClient]:
+    """Give a client of the application over *stack*, which has every service; it sends *token* with every request."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    closing = anyio.Event()
+    async with ManagedRuntime(stack) as runtime:
+        transport = httpx.ASGITransport(application(runtime, settings, closing=closing))
+        async with httpx.AsyncClient(transport=transport, base_url=HERE, headers=headers) as client:
+            yield client
+        closing.set()
+
+
 @asynccontextmanager
 async def api(
     stack: Layer[Any, Any],
@@ -40,16 +65,10 @@ async def api(
     past_chats: Path = NO_INDEX,
 ) -> AsyncGenerator[httpx.AsyncClient]:
     """Give a client of the application over *stack* and the index *past_chats*, which sends *token* with every request."""
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    closing = anyio.Event()
     index = PastChatsSettings(path=str(past_chats))
     known = Settings(
         memory=MemorySettings(store=IN_MEMORY, past_chats=index), server=settings or ServerSettings()
     )
     facts = Layer.succeed(ServerFactsTag, server_facts(known))
-    async with ManagedRuntime(stack | served_past_chats(index) | facts) as runtime:
-        app = application(runtime, known.server, closing=closing)
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url=HERE, headers=headers) as client:
-            yield client
-        closing.set()
+    async with api_client(stack | served_past_chats(index) | facts, known.server, token=token) as client:
+        yield client

@@ -13,7 +13,7 @@ from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory.settings.server_settings import ServerSettings, SharedSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each
-from tests.http_api import api
+from tests.http_api import api, problem, said
 
 OWNER = "the-token-of-the-owner"
 TOKENS = {
@@ -67,16 +67,12 @@ async def contents(client: httpx.AsyncClient, **query: str) -> list[str]:
     )
 
 
-def problem(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["tag"]
-
-
 @for_each("name", ["user", "namespace"])
 async def test_a_user_is_nothing_that_a_request_can_name(client: httpx.AsyncClient, name: str) -> None:
     in_query = await client.get("/memories", params={name: "mei"})
-    assert problem(in_query) == (422, "DataValidationError")
+    assert problem(in_query) == "422 DataValidationError"
     in_body = await client.post("/memories/recall", json={"query": "茶", name: "mei"})
-    assert problem(in_body) == (422, "DataValidationError")
+    assert problem(in_body) == "422 DataValidationError"
 
 
 async def test_an_app_narrows_what_a_user_sees(logged_in: As) -> None:
@@ -92,22 +88,21 @@ async def test_an_app_narrows_what_a_user_sees(logged_in: As) -> None:
         assert (await excel.get("/memory/facets")).json()["total"] == 2
         assert await contents(excel, app="Excel") == ["everywhere", "in Excel"]
         for app in ("Word", ""):
-            assert problem(await excel.get("/memories", params={"app": app})) == (403, "ForbiddenError")
-            assert problem(await save(excel, "x", app=app)) == (403, "ForbiddenError")
+            assert problem(await excel.get("/memories", params={"app": app})) == "403 ForbiddenError"
+            assert problem(await save(excel, "x", app=app)) == "403 ForbiddenError"
 
 
 async def test_a_token_reads_and_writes_the_conversations_that_are_shared_with_it_and_clears_none(
     logged_in: As,
 ) -> None:
-    said = {"messages": [{"role": "user", "content": "你好"}]}
     async with logged_in("owner") as mei:
         for name in ("mei%2F1", "wang%2F1"):
-            assert (await mei.post(f"/conversations/{name}/messages", json=said)).status_code == 201
+            assert (await mei.post(f"/conversations/{name}/messages", json=said("你好"))).status_code == 201
     async with logged_in("wang") as wang:
         listed = (await wang.get("/conversations")).json()["conversations"]
         assert [one["conversation"]["conversationId"] for one in listed] == ["wang/1"]
-        assert (await wang.post("/conversations/wang%2F1/messages", json=said)).status_code == 201
-        assert problem(await wang.delete("/conversations/wang%2F1/messages")) == (403, "AccessDeniedError")
+        assert (await wang.post("/conversations/wang%2F1/messages", json=said("你好"))).status_code == 201
+        assert problem(await wang.delete("/conversations/wang%2F1/messages")) == "403 AccessDeniedError"
 
 
 CHANGES = [operation for operation in OPERATIONS if operation.changes]
@@ -118,7 +113,7 @@ async def test_who_may_only_look_changes_nothing(operation: Operation) -> None:
     path = operation.path.replace("{", "").replace("}", "")
     async with api(stacks.testing(), SETTINGS, token=TOKENS["reader"]) as reader:
         answer = await reader.request(operation.method, path, json={})
-        assert problem(answer) == (403, "ForbiddenError")
+        assert problem(answer) == "403 ForbiddenError"
 
 
 async def test_who_may_only_look_counts_no_use(logged_in: As) -> None:

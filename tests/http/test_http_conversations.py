@@ -6,7 +6,7 @@ from urllib.parse import quote
 import httpx
 
 from tests.for_each import for_each
-from tests.http_api import said
+from tests.http_api import problem, said, wrong_places
 
 IDS = ["c", "会议/第一", "a b?c#d", "%2F", "..x", 'o\'brien "quoted"']
 
@@ -26,7 +26,7 @@ async def test_a_conversation_comes_into_being_with_its_first_message(
     client: httpx.AsyncClient, conversation_id: str
 ) -> None:
     unknown = await client.get(at(conversation_id))
-    assert (unknown.status_code, unknown.json()["tag"]) == (404, "ConversationNotFoundError")
+    assert problem(unknown) == "404 ConversationNotFoundError"
     report = await add(client, conversation_id, "你好", "hello")
     assert (len(report["stored"]), report["duplicates"], report["history"]["status"]) == (2, [], "idle")
     found = await client.get(at(conversation_id))
@@ -84,11 +84,11 @@ async def test_the_newest_change_is_taken_back(client: httpx.AsyncClient) -> Non
     await add(client, "trip", "一")
     await add(client, "trip", "二", "三")
     stale = await client.post(at("trip", "undo"), json={"expectedVersion": 1})
-    assert (stale.status_code, stale.json()["tag"]) == (412, "VersionConflictError")
+    assert problem(stale) == "412 VersionConflictError"
     undone = (await client.post(at("trip", "undo"), json={})).json()
     assert undone == {"action": "added", "version": 3, "removed": 2, "restored": 0, "heldBy": None}
     again = await client.post(at("trip", "undo"), json={})
-    assert (again.status_code, again.json()["tag"]) == (409, "NotUndoableError")
+    assert problem(again) == "409 NotUndoableError"
 
 
 async def test_clearing_names_the_branches_that_hold_it_still(client: httpx.AsyncClient) -> None:
@@ -116,7 +116,7 @@ async def test_a_version_is_in_a_header_by_which_a_stale_writer_is_told_so_and_t
     await add(client, "c", "two")
     assert (await client.get(at("c"), headers={"If-None-Match": etag})).status_code == 200
     stale = await client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
-    assert (stale.status_code, stale.json()["tag"]) == (412, "VersionConflictError")
+    assert problem(stale) == "412 VersionConflictError"
     assert 'send If-Match: "2"' in stale.json()["detail"]
     etag = (await client.get(at("c", "messages"))).headers["etag"]
     fresh = await client.post(at("c", "messages"), json=said("three"), headers={"If-Match": etag})
@@ -131,9 +131,9 @@ async def test_a_message_of_another_content_keeps_its_id_to_itself(client: httpx
     assert (await write("one")).json()["stored"] == ["m1"]
     assert (await write("one")).json()["duplicates"] == ["m1"]
     taken = await write("two")
-    assert (taken.status_code, taken.json()["tag"]) == (409, "MessageConflictError")
+    assert problem(taken) == "409 MessageConflictError"
     no_summary = await client.get(at("c", "summaries", "m1"))
-    assert (no_summary.status_code, no_summary.json()["tag"]) == (404, "SummaryNotFoundError")
+    assert problem(no_summary) == "404 SummaryNotFoundError"
 
 
 @for_each(
@@ -150,4 +150,4 @@ async def test_an_id_that_a_browser_takes_for_a_folder_has_an_equals_sign_before
 
 async def test_a_search_in_an_app_whose_name_is_too_long_is_refused(client: httpx.AsyncClient) -> None:
     answer = await client.post("/messages/search", params={"app": "x" * 513}, json={"query": "tea"})
-    assert (answer.status_code, answer.json()["problems"][0]["path"]) == (422, "$.query.app")
+    assert wrong_places(answer)[0] == "$.query.app"

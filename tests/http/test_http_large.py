@@ -12,7 +12,7 @@ from chatmemory.effect import Effect
 from chatmemory.programs.http.large_answers import MOST_CHARACTERS
 from chatmemory.text.long_work import in_worker_thread
 from chatmemory_layers import stacks
-from tests.http_api import api
+from tests.http_api import api, said
 from tests.indexed import open_index
 
 LARGE = "tea " * (MOST_CHARACTERS // 20)  # a fifth of an answer, and less than a body may have
@@ -55,8 +55,7 @@ async def test_a_page_of_large_memories_ends_earlier_and_leads_on_and_a_recall_s
 
 async def test_a_page_of_large_messages_ends_earlier_and_leads_on(client: httpx.AsyncClient) -> None:
     for number in range(COUNT):
-        said = {"messages": [{"role": "user", "content": f"{number} {LARGE}"}]}
-        await client.post("/conversations/c/messages", content=body(said), headers=JSON)
+        await client.post("/conversations/c/messages", content=body(said(f"{number} {LARGE}")), headers=JSON)
     newest = (await client.get("/conversations/c/messages")).json()
     assert [one["content"][:2] for one in newest["messages"]] == ["6 ", "7 ", "8 ", "9 "]
     older = {"olderThan": newest["older"]}

@@ -18,7 +18,7 @@ from chatmemory.settings.memory_settings import StrategySettings
 from chatmemory.settings.server_settings import ServerSettings, SharedSettings, TokenSettings
 from chatmemory_layers import stacks
 from tests.http.test_http_schemathesis import index_histories
-from tests.http_api import api
+from tests.http_api import api, problem, said
 
 Who: TypeAlias = Literal["ada", "bob", "rae", "nobody"]
 Answer: TypeAlias = Literal["yes", "own", "no", "token"]
@@ -114,8 +114,8 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         clients: dict[Who, httpx.AsyncClient] = {"ada": first}
         for who in WHO[1:]:
             clients[who] = await open_clients.enter_async_context(beside(first, TOKENS[who]))
-        said = {"messages": [{"role": "user", "content": f"{SECRET} {day}"} for day in range(6)]}
-        report = (await first.post(f"/conversations/{TALK}/messages", json=said)).json()
+        texts = [f"{SECRET} {day}" for day in range(6)]
+        report = (await first.post(f"/conversations/{TALK}/messages", json=said(*texts))).json()
         tea = {"id": MEMORY_ID, "content": f"What Mei drinks is {SECRET} tea.", "category": "preference"}
         assert (await first.post("/memories", json={"memories": [tea]})).status_code == 201
         assert (await first.put("/values/tea", json={"value": SECRET})).status_code == 200
@@ -197,7 +197,7 @@ async def test_a_role_that_is_not_granted_is_refused_and_one_that_is_written_is_
         refused = await chat.post("/conversations/c/messages", json=ordered)
         async with beside(chat, "the-token-of-an-app") as app:
             taken = await app.post("/conversations/c/messages", json=ordered)
-    assert (refused.status_code, refused.json()["tag"]) == (403, "AccessDeniedError")
+    assert problem(refused) == "403 AccessDeniedError"
     assert "system" in refused.json()["detail"]
     assert taken.status_code == 201
 

@@ -17,7 +17,7 @@ from chatmemory.settings.memory_settings import (
 )
 from chatmemory_layers import stacks
 from tests.for_each import for_each
-from tests.http_api import api
+from tests.http_api import api, problem
 from tests.invariants.test_002_memory_extraction import ADVICE, FACT, PREFERENCE
 
 TEA = "我喜欢喝绿茶，不喜欢咖啡"
@@ -108,7 +108,7 @@ async def test_a_correction_changes_what_it_names_and_a_stale_one_is_told_so(
     memory = await read(client, memory_id)
     assert (memory["value"], memory["key"], memory["tags"], memory["content"]) == ("红茶", None, ["tea"], TEA)
     stale = await client.patch(at(memory_id), json={"tags": ["b"]}, headers=seen)
-    assert (stale.status_code, stale.json()["tag"]) == (412, "MemoryChangedError")
+    assert problem(stale) == "412 MemoryChangedError"
     assert await read(client, memory_id) == memory
 
 
@@ -123,7 +123,7 @@ async def test_a_memory_is_made_long_term_pinned_unpinned_and_forgotten(client: 
     assert (receipt["memories"], receipt["embeddings"]) == (1, 1)
     for method in ("GET", "DELETE"):
         gone = await client.request(method, at(memory_id))
-        assert (gone.status_code, gone.json()["tag"]) == (404, "MemoryNotFoundError")
+        assert problem(gone) == "404 MemoryNotFoundError"
 
 
 async def test_a_memory_update_is_read_as_document_002_writes_it_and_saved_as_it_says(
@@ -189,7 +189,7 @@ async def test_a_newer_statement_ends_the_older_one_and_is_undone(client: httpx.
     assert (undone.status_code, undone.json()["supersededAt"]) == (200, None)
     assert await listed(client) == ["I live in Hangzhou"]
     unknown = await client.post(at("unknown", "restore"), json={})
-    assert (unknown.status_code, unknown.json()["tag"]) == (404, "MemoryNotFoundError")
+    assert problem(unknown) == "404 MemoryNotFoundError"
     itself = await client.post(at(first, "restore"), json={"insteadOf": first})
     assert itself.status_code == 422
 
@@ -285,7 +285,7 @@ async def test_a_value_is_set_read_replaced_and_deleted(client: httpx.AsyncClien
     deleted = await client.delete("/values/城市%2F1")
     assert deleted.json() == {"deleted": True}
     gone = await client.get("/values/城市%2F1")
-    assert (gone.status_code, gone.json()["tag"]) == (404, "ValueNotFoundError")
+    assert problem(gone) == "404 ValueNotFoundError"
     assert (await client.delete("/values/城市%2F1")).json() == {"deleted": False}
 
 
@@ -328,7 +328,7 @@ async def test_memories_are_forgotten_by_where_they_come_from_or_all_that_the_to
     await save(client, "b1", sessionId="b", provenance={"messageIds": ["m1"], "path": "notes.md"})
     for body in ({}, {"sessionId": None}, {"sessionId": ""}, {"path": ""}):  # nothing is named
         refused = await client.post("/memories/forget", json=body)
-        assert (refused.status_code, refused.json()["tag"]) == (422, "DataValidationError")
+        assert problem(refused) == "422 DataValidationError"
     assert await forget({"path": "no.md"}) == 0
     assert await forget({"sessionId": "a", "messageId": "m1"}) == 1
     assert set(await listed(client)) == {"a2", "b1"}

@@ -12,7 +12,7 @@ from chatmemory.programs.http.operations.every_operation import OPERATIONS
 from chatmemory_layers import stacks
 from chatmemory_layers.server.http_connection import WholeAnswer
 from tests.for_each import for_each
-from tests.http_api import api
+from tests.http_api import api, said
 
 PAGE: Final = files("chatmemory.programs.http") / "page"
 LINKED: Final = re.compile(r'(?:src|rel="stylesheet" href)="([^"]+)"')
@@ -76,13 +76,13 @@ async def test_the_page_is_compressed_for_those_who_take_it_so(client: httpx.Asy
 async def test_long_answers_of_the_api_are_compressed_and_short_and_refused_ones_are_not(
     client: httpx.AsyncClient,
 ) -> None:
-    said = {"messages": [{"role": "user", "content": "屋顶的事我们说到哪里了？" * LEAST_COMPRESSED_BYTES}]}
-    short = await client.post("/conversations/c/messages", json=said)
+    text = "屋顶的事我们说到哪里了？" * LEAST_COMPRESSED_BYTES
+    short = await client.post("/conversations/c/messages", json=said(text))
     long = await client.get("/conversations/c/messages")
     assert "content-encoding" not in short.headers
     assert long.headers["content-encoding"] == "gzip"
     assert long.headers["cache-control"] == "no-store"
-    assert long.json()["messages"][0]["content"] == said["messages"][0]["content"]
+    assert long.json()["messages"][0]["content"] == text
     (openapi,) = (operation.path for operation in OPERATIONS if operation.path.startswith("/openapi"))
     assert (await client.get(openapi)).headers["content-encoding"] == "gzip"
     # Whatever another origin has the browser send, no length says what is stored.

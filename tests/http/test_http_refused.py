@@ -10,6 +10,7 @@ from tests.for_each import for_each
 from tests.forked import run_forked
 from tests.http.served import CHATMEMORY, HOST, JSON, Answer, Server, served
 from tests.http.test_http_schemathesis import ENVIRONMENT
+from tests.http_api import said
 
 TOKEN = "geheimnis-geheimnis"
 
@@ -59,8 +60,7 @@ def test_an_id_may_hold_whatever_a_path_can_say_but_nul(server: Server) -> None:
         assert answer.problem == "422 DataValidationError", conversation
     for conversation in ["a%2Fb", "%E4%BD%A0%E5%A5%BD", "..", "%2E%2E%2F", "%25", "a+b", "events", "%0D%0AX"]:
         path = f"/conversations/{conversation}/messages"
-        said = {"messages": [{"role": "user", "content": "hi"}]}
-        assert server.post(path, said).status == 201, conversation
+        assert server.post(path, said("hi")).status == 201, conversation
         (message,) = server.asked(f"GET {path} HTTP/1.1", HOST).json["messages"]
         assert message["content"] == "hi"
 

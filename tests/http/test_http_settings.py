@@ -12,10 +12,9 @@ import pytest
 from attrs import evolve
 
 from chatmemory.conversation.contract import ChatMemoryService
-from chatmemory.effect import Failure, Layer, ManagedRuntime
+from chatmemory.effect import Failure, Layer
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import EmbeddingError, GenericMemoryError, RepositoryError
-from chatmemory.programs.http.app import application
 from chatmemory.programs.http.operations import describing
 from chatmemory.programs.http.operations.description import ServerFactsTag, StoreDescription
 from chatmemory.settings.embedding_settings import EmbeddingSettings
@@ -33,9 +32,10 @@ from chatmemory.settings.server_settings import ServerSettings, TokenSettings
 from chatmemory.testing import Stub, forever, hangs
 from chatmemory_layers import stacks
 from chatmemory_layers.server.facts import server_facts
-from chatmemory_layers.server.served_past_chats import served_past_chats
+from chatmemory_layers.server.serve_command import server_stack
 from tests.for_each import for_each
 from tests.http.test_http_schemathesis import index_histories
+from tests.http_api import api_client, problem
 from tests.http_server import Reply, http_server
 
 SECRET = "sk-nobody-may-see-this"
@@ -55,17 +55,9 @@ def settings(tmp_path: Path) -> Settings:
 async def server(
     settings: Settings, *, embedder: stacks.Embedders | None = None, over: Layer[Any, Any] | None = None
 ) -> AsyncGenerator[httpx.AsyncClient]:
-    memory = settings.memory
-    stack: Layer[Any, Any] = (
-        stacks.configured(settings, embedder=embedder)
-        | served_past_chats(memory.past_chats, memory.embedding)
-        | Layer.succeed(ServerFactsTag, server_facts(settings))
-    )
-    async with ManagedRuntime(stack if over is None else stack.replace(over)) as runtime:
-        app = application(runtime, settings.server, closing=anyio.Event())
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
-            yield client
+    stack: Layer[Any, Any] = server_stack(settings, embedder=embedder)
+    async with api_client(stack if over is None else stack.replace(over), settings.server) as client:
+        yield client
 
 
 async def told(settings: Settings, **given: Any) -> Any:
@@ -257,7 +249,7 @@ async def test_a_server_is_not_ready_while_its_store_fails_or_does_not_answer(
         stuck = Stub(ChatMemoryService, list_conversations=[forever(answer)])
         async with server(settings, over=stuck.layer) as client:
             refused = await client.get("/readiness")
-            assert (refused.status_code, refused.json()["tag"]) == (503, "NotReadyError")
+            assert problem(refused) == "503 NotReadyError"
             assert refused.headers["retry-after"]
             assert "(busy)" in refused.json()["detail"]
             assert (await client.get("/health")).status_code == 200
