@@ -25,7 +25,7 @@ from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.answering import Answering
 from chatmemory.programs.http.docs_pages import docs_pages
 from chatmemory.programs.http.guards.answers import Compressed
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, FreeMemory, Slots, StreamLimit
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, FreeMemory, StreamLimit
 from chatmemory.programs.http.guards.requests import MethodRoute, RawPaths, guarded
 from chatmemory.programs.http.openapi import openapi_document
 from chatmemory.programs.http.operation import Operation
@@ -62,7 +62,7 @@ def application(runtime: Runner[Services], settings: ServerSettings, *, closing:
     """
     access = Access(settings, runtime)
     # Separate limits: a model endpoint that hangs delays only the requests that need it, and not health checks.
-    quick, asking, watching = (Slots(settings.max_requests) for _ in range(3))
+    quick, asking, watching = (anyio.Semaphore(settings.max_requests) for _ in range(3))
     memory = FreeMemory()
     methods: Mapping[str, set[str]] = defaultdict(set)
     for operation in OPERATIONS:

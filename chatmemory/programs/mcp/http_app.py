@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Final
 
+import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.routing import Router
 from starlette.types import ASGIApp
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp
 from chatmemory.effect import Runner
 from chatmemory.programs.http.access import Access, TokenGuard, grant_of
 from chatmemory.programs.http.docs_pages import problems_page
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, Slots
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, FreeMemory
 from chatmemory.programs.http.guards.requests import MethodRoute, guarded
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.programs.mcp.server import RequestContext, Services, memory_server
@@ -40,8 +41,10 @@ async def mcp_application(runtime: Runner[Services], settings: ServerSettings) -
         max_request_body_size=settings.max_body_bytes,
     )
     app: ASGIApp = StreamableHTTPASGIApp(manager)
-    app = AtMost(app, slots=Slots(settings.max_requests))
-    app = ContentGuard(app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds)
+    app = AtMost(app, slots=anyio.Semaphore(settings.max_requests))
+    app = ContentGuard(
+        app, max_bytes=settings.max_body_bytes, seconds=settings.body_seconds, memory=FreeMemory()
+    )
     app = TokenGuard(app, Access(settings, runtime))
     routes = [MethodRoute(PATH, "POST", app, methods_here=["POST"])]
     routes += [MethodRoute(path, "GET", page, methods_here=["GET"]) for path, page in problems_page().items()]

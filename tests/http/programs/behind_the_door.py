@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Scope
 
 from chatmemory import ChatMemory, ChatMemoryService, Failure, ManagedRuntime, NewMessage, Success
 from chatmemory.input.structure import read_json
-from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, FreeMemory, Slots, StreamLimit
+from chatmemory.programs.http.guards.limits import AtMost, ContentGuard, FreeMemory, StreamLimit
 from chatmemory.programs.http.guards.requests import guarded
 from chatmemory.programs.http.problems import problem_response
 from chatmemory.settings.server_settings import ServerSettings
@@ -114,7 +114,7 @@ def limited(app: ASGIApp, body_seconds: float, room_bytes: float) -> ASGIApp:
 
 
 def routes(endpoints: Endpoints, places: int) -> list[Route]:
-    requests = Slots(places)
+    requests = anyio.Semaphore(places)
     return [
         Route("/", endpoints.page),
         Route("/conversations/{conversation}", AtMost(_app(endpoints.add), slots=requests), methods=["POST"]),

@@ -38,21 +38,14 @@ class FreeMemory:
 class ContentGuard:
     """Reads the whole body of a request, at most *max_bytes*, within *seconds*, and passes it to *app* in one piece.
 
-    *memory*, for arriving bodies, may be shared by several guards; None: it has its own.
+    *memory*, for arriving bodies, may be shared by several guards.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        max_bytes: int = 1_000_000,
-        seconds: float = 10.0,
-        memory: FreeMemory | None = None,
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, max_bytes: int, seconds: float, memory: FreeMemory) -> None:
         self.app = app
         self.max_bytes = max_bytes
         self.seconds = seconds
-        self.memory = memory or FreeMemory()
+        self.memory = memory
         text = f"a body may have at most {max_bytes:,} bytes: send less at a time"
         self._too_large = Refusal("ContentTooLargeError", text)
 
@@ -117,33 +110,26 @@ def _received(body: bytes, receive: Receive) -> Receive:
 
 
 @final
-class Slots:
-    """The number of requests that may still begin; *count* at the start."""
-
-    def __init__(self, count: int) -> None:
-        self.free = count
-
-
-@final
 class AtMost:
     """Passes a request to *app* if one of *slots* is free; several applications may share them.
 
     Otherwise the request is refused at once, and the client is asked to try again.
     """
 
-    def __init__(self, app: ASGIApp, *, slots: Slots) -> None:
+    def __init__(self, app: ASGIApp, *, slots: anyio.Semaphore) -> None:
         self.app = app
         self.slots = slots
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.slots.free <= 0:
+        try:
+            self.slots.acquire_nowait()
+        except anyio.WouldBlock:
             await problem_response(TOO_MANY)(scope, receive, send)
             return
-        self.slots.free -= 1
         try:
             await self.app(scope, receive, send)
         finally:
-            self.slots.free += 1
+            self.slots.release()
 
 
 @final

@@ -64,7 +64,7 @@ class RequestGuard:
     *names* are those of this server, in addition to those of the loopback address.
     """
 
-    def __init__(self, app: ASGIApp, *, names: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, *, names: Iterable[str]) -> None:
         self.app = app
         self.names = frozenset(map(_written_in_headers, (*LOOPBACK_NAMES, *names)))
 
