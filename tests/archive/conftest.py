@@ -11,7 +11,8 @@ from chatmemory.effect import ManagedRuntime
 from chatmemory_layers import stacks
 from tests.empty_store import empty_store
 
-Two: TypeAlias = tuple[ManagedRuntime[Any], ManagedRuntime[Any]]
+Store: TypeAlias = ManagedRuntime[Any]
+Two: TypeAlias = tuple[Store, Store]
 
 
 @pytest.fixture(params=["in_memory", "sqlite", "postgres"])

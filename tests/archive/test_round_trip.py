@@ -10,7 +10,6 @@ import pytest
 from chatmemory.conversation.contract import ChatMemoryService
 from chatmemory.conversation.message_repository import MessageRepositoryTag, PageQuery
 from chatmemory.conversation.messages import View
-from chatmemory.effect import ManagedRuntime
 from chatmemory.items.item_repository import ItemName, ItemPut, ItemRepositoryTag, ItemSearch, StoredItem
 from chatmemory.laws.kit.samples import START, batch, said
 from chatmemory.laws.memories.memory_witness import VECTORS
@@ -20,7 +19,7 @@ from chatmemory.longterm.memory_repository import MemoryRepositoryTag
 from chatmemory.longterm.repository_values import Forgetting
 from chatmemory.programs.archive import exporting
 from chatmemory_layers.in_memory.item_repository import InMemoryItemRepository
-from tests.archive.conftest import Two
+from tests.archive.conftest import Store, Two
 from tests.archive.rich_store import FORGOTTEN, MEI, export_of, fill, import_into
 
 pytestmark = pytest.mark.usefixtures("everybody")
@@ -37,7 +36,20 @@ CONVERSATIONS = (
 )
 
 
-async def views(runtime: ManagedRuntime[Any]) -> list[Any]:
+@pytest.fixture
+def other(two: Two) -> Store:
+    """The store that imports."""
+    return two[1]
+
+
+@pytest.fixture
+async def lines(two: Two) -> list[str]:
+    """The export of a store that has something of everything."""
+    await fill(two[0])
+    return await export_of(two[0])
+
+
+async def views(runtime: Store) -> list[Any]:
     """Return what each conversation shows in both views, without numbers."""
     messages = await runtime.service(MessageRepositoryTag)
     shown = list[Any]()
@@ -65,20 +77,14 @@ async def test_what_comes_in_is_what_went_out(two: Two) -> None:
     assert (end["conversations"], end["memories"], end["items"]) == (8, 4, 3)
 
 
-async def test_an_import_that_was_cut_off_goes_on_where_it_ended(two: Two) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_an_import_that_was_cut_off_goes_on_where_it_ended(other: Store, lines: list[str]) -> None:
     for end in range(1, len(lines), 7):
         assert not (await import_into(other, lines[:end])).is_whole
     assert (await import_into(other, lines)).issues == ()
     assert await export_of(other) == lines
 
 
-async def test_an_item_of_which_a_part_has_arrived_gets_the_rest(two: Two) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_an_item_of_which_a_part_has_arrived_gets_the_rest(other: Store, lines: list[str]) -> None:
     name, green = ItemName(("langgraph", "用户"), "a"), '"绿茶"'
     items = await other.service(ItemRepositoryTag)
     await items.write(
@@ -88,13 +94,11 @@ async def test_an_item_of_which_a_part_has_arrived_gets_the_rest(two: Two) -> No
     assert await export_of(other) == lines
 
 
-async def test_what_a_store_has_of_an_item_stays_behind_a_newer_value(two: Two) -> None:
-    one, other = two
-    await fill(one)
+async def test_what_a_store_has_of_an_item_stays_behind_a_newer_value(other: Store, lines: list[str]) -> None:
     name = ItemName(("langgraph", "用户"), "a")
     items = await other.service(ItemRepositoryTag)
     await items.write((ItemPut(name, '"ours"'),), now=START + timedelta(hours=1)).or_raise()
-    await import_into(other, await export_of(one))
+    await import_into(other, lines)
     then = START + timedelta(hours=2)
     (before,) = await items.read((name,), now=then, as_of=then).or_raise()
     assert before is not None
@@ -112,16 +116,14 @@ async def test_an_item_of_a_clock_that_went_back_comes_in(two: Two) -> None:
     assert await export_of(other) == lines
 
 
-async def test_two_stores_become_one(two: Two) -> None:
-    one, other = two
-    await fill(one)
+async def test_two_stores_become_one(other: Store, lines: list[str]) -> None:
     chat = await other.service(ChatMemoryService)
     messages = await other.service(MessageRepositoryTag)
     await messages.append(batch("theirs", said("t1"))).or_raise()
     await messages.append(batch("会议", said("t2", "later"))).or_raise()
     memories = await other.service(LongTermMemoryService)
     await memories.put_value(MEI, "theme", "dark").or_raise()
-    report = await import_into(other, await export_of(one))
+    report = await import_into(other, lines)
     assert report.memories.new == 4
     ids = [one.id for one in await chat.get_messages("会议", view="full").or_raise()]
     assert ids[0] == "t2"
@@ -132,10 +134,7 @@ async def test_two_stores_become_one(two: Two) -> None:
     assert "theme" in {one.key for one in kept}
 
 
-async def test_what_was_forgotten_does_not_come_back_and_is_told(two: Two) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_what_was_forgotten_does_not_come_back_and_is_told(other: Store, lines: list[str]) -> None:
     await import_into(other, lines)
     memories = await other.service(MemoryRepositoryTag)
     await memories.forget(Forgetting(MEI, memory_id="tea")).or_raise()
@@ -164,10 +163,7 @@ async def test_changes_from_before_an_import_can_be_undone(two: Two) -> None:
     }
 
 
-async def test_a_dry_run_counts_and_writes_nothing(two: Two) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_a_dry_run_counts_and_writes_nothing(other: Store, lines: list[str]) -> None:
     before = await export_of(other)
     foretold = await import_into(other, lines, is_dry_run=True)
     assert await export_of(other) == before
@@ -182,10 +178,7 @@ async def test_a_dry_run_counts_and_writes_nothing(two: Two) -> None:
 
 
 @pytest.mark.parametrize("two", ["in_memory"], indirect=True)
-async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_a_bad_line_is_named_and_the_others_come_in(other: Store, lines: list[str]) -> None:
     owner, at = '"id": "c", "owner": {"user": "\\u0000"}', '"2026-02-17T09:30:00+00:00"'
     bad = [
         f'{{"type": "conversation", {owner}, "createdAt": {at}, "updatedAt": {at}, "forkedFrom": null}}',
@@ -207,12 +200,10 @@ async def test_a_bad_line_is_named_and_the_others_come_in(two: Two) -> None:
 
 @pytest.mark.parametrize("two", ["sqlite"], indirect=True)
 @pytest.mark.parametrize("name", ['"at": "', '"namespace": ["', '"key": "'])
-async def test_a_name_that_no_store_can_keep_is_named(two: Two, name: str) -> None:
-    one, other = two
-    await fill(one)
-    lines = [line.replace(name, f"{name}\\ud800") for line in await export_of(one)]
-    report = await import_into(other, lines)
-    first = next(number for number, line in enumerate(lines, 1) if "ud800" in line)
+async def test_a_name_that_no_store_can_keep_is_named(other: Store, lines: list[str], name: str) -> None:
+    damaged = [line.replace(name, f"{name}\\ud800") for line in lines]
+    report = await import_into(other, damaged)
+    first = next(number for number, line in enumerate(damaged, 1) if "ud800" in line)
     assert first in {issue.line for issue in report.issues}
     assert report.is_whole
 
@@ -229,10 +220,9 @@ async def test_a_name_that_no_store_can_keep_is_named(two: Two, name: str) -> No
         ('"supersededBy": "new"', '"supersededBy": "\\ud800"'),
     ],
 )
-async def test_a_past_that_no_store_can_have_is_named(two: Two, written: str, instead: str) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_a_past_that_no_store_can_have_is_named(
+    other: Store, lines: list[str], written: str, instead: str
+) -> None:
     number = next(n for n, line in enumerate(lines, 1) if '"memory"' in line and written in line)
     damaged = [line.replace(written, instead) if n == number else line for n, line in enumerate(lines, 1)]
     report = await import_into(other, damaged)
@@ -249,10 +239,9 @@ async def test_a_past_that_no_store_can_have_is_named(two: Two, written: str, in
         (r'"terms": "绿茶"', r'"terms": "\\u0000"'),
     ],
 )
-async def test_an_item_that_no_store_can_have_is_named(two: Two, written: str, instead: str) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_an_item_that_no_store_can_have_is_named(
+    other: Store, lines: list[str], written: str, instead: str
+) -> None:
     damaged = [re.sub(written, instead, line) for line in lines]
     (number,) = [n for n, line in enumerate(damaged, 1) if line not in lines]
     report = await import_into(other, damaged)
@@ -260,10 +249,7 @@ async def test_an_item_that_no_store_can_have_is_named(two: Two, written: str, i
     assert report.items.new == 2
 
 
-async def test_of_two_contents_of_a_memory_the_first_comes_in(two: Two) -> None:
-    one, other = two
-    await fill(one)
-    lines = await export_of(one)
+async def test_of_two_contents_of_a_memory_the_first_comes_in(other: Store, lines: list[str]) -> None:
     again = [line.replace("喜欢喝红茶", "喜欢喝绿茶") for line in lines if "喜欢喝红茶" in line]
     assert len(again) == 1
     report = await import_into(other, [*lines[:-1], *again, lines[-1]])
