@@ -53,8 +53,8 @@ async def imported(
     do: Do[GenericMemoryError, Services],
     arriving: Iterable[Record | RejectedRecord | None],
     *,
+    redacts: bool,
     is_dry_run: bool = False,
-    redacts: bool = False,
 ) -> ImportReport:
     """Import the records of an export, of chatmemory or of another tool.
 

@@ -141,10 +141,12 @@ async def recall(do: Do[FindError, Asks], call: ToolCall[Task]) -> ToolResult[Fo
     """
     memory, task = do.service(LongTermMemoryService), call.arguments
     fitting_task = evolve(task, tokens=task.tokens and min(task.tokens, BLOCK_TOKENS // 2))
+    recalled = memory.recall(call.namespace, task.query, limit=task.limit)
     return await _found(
         do,
         task.where,
-        memories=memory.recall(call.namespace, task.query, limit=task.limit).map(_telling),
+        # Only the hits that are about the task; a search also shows the others.
+        memories=recalled.map(lambda found: evolve(found, hits=found.telling)),
         past_chats=recalled_past_chats(call.grant, fitting_task),
     )
 
@@ -169,11 +171,6 @@ async def search(do: Do[FindError, Asks], call: ToolCall[Wanted]) -> ToolResult[
         past_chats=searched_past_chats(call.grant, wanted, skip=wanted.skip),
         skip=wanted.skip,
     )
-
-
-def _telling(recall: Recall) -> Recall:
-    """Return *recall* with only the hits that are about the task; a search also shows the others."""
-    return evolve(recall, hits=recall.telling)
 
 
 async def _found(

@@ -21,7 +21,7 @@ SHOWN_ISSUES: Final = 10
 SHOWN_COUNTS: Final = 24  # enough for all formats, and for the projects with the most turns
 
 
-def search_text(query: str, result: PromptSearchResult, *, filters: Sequence[str] = ()) -> str:
+def search_text(query: str, result: PromptSearchResult, *, filters: Sequence[str]) -> str:
     """Format the hits, best first, and how they were found.
 
     If there are none, the text names the query and *filters*, the options that narrowed the search.

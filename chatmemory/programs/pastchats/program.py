@@ -75,12 +75,9 @@ COMMANDS: Final = {
 @click.pass_context
 def program(context: click.Context) -> None:
     """Search years of agent chats before a task.  COMMAND --help explains each."""
-    if context.invoked_subcommand is None:
-        print_overview(context.obj.host())
-
-
-def print_overview(host: Host) -> None:
-    """Print the histories of this disk by format, the state of the index, and the next commands."""
+    if context.invoked_subcommand is not None:
+        return
+    host: Host = context.obj.host()
     click.echo("Past chats with agents, searched on this machine; nothing leaves it.\n")
     click.echo(f"Found:  {found_text(host.dry_run(lambda index: index.histories()))}")
     click.echo(f"Index:  {_index_text(host)}")

@@ -183,7 +183,8 @@ class MemoryHost(Host):
                 memory_error(RepositoryError("open the store", "unavailable", detail))
             ) from error
         if not is_there:
-            raise CommandError(missing_store(os.fspath(path)))
+            detail = f"there is no {path}: chatmemory remember or import makes it, --store or the settings name another"
+            raise CommandError(memory_error(RepositoryError("open the store", "missing", detail)))
 
     def _run(
         self,
@@ -223,11 +224,3 @@ async def service_findings(
         ),
     ]
     return tuple(told)
-
-
-def missing_store(path: str) -> GenericMemoryError:
-    """Return the error of a command that needs a store where there is none."""
-    detail = (
-        f"there is no {path}: chatmemory remember or import makes it, --store or the settings name another"
-    )
-    return GenericMemoryError(RepositoryError("open the store", "missing", detail))

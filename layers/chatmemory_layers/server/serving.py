@@ -34,20 +34,15 @@ OTHER_FILES: Final = 200
 
 
 async def serve(
-    app: ASGIApp,
-    listener: socket.socket,
-    *,
-    closing: anyio.Event,
-    limits: ConnectionLimits | None = None,
+    app: ASGIApp, listener: socket.socket, *, closing: anyio.Event, limits: ConnectionLimits
 ) -> None:
     """Answer clients at *listener* until a signal comes, then close it.
 
     *closing* is set when the server begins to close, so that streams end by themselves.  *limits* are those of each
-    connection; None: the defaults.
+    connection.
     """
-    given = limits or ConnectionLimits()
-    limits = evolve(given, connections=max(1, min(given.connections, _most_files() - OTHER_FILES)))
-    connection = partial(HttpConnection, limits=limits)
+    connections = max(1, min(limits.connections, _most_files() - OTHER_FILES))
+    connection = partial(HttpConnection, limits=evolve(limits, connections=connections))
     config = uvicorn.Config(
         app,
         http=cast("type[asyncio.Protocol]", connection),  # uvicorn only calls it
@@ -97,12 +92,12 @@ class _Server(uvicorn.Server):
 
 def _most_files() -> int:
     """Raise the limit of open files of this process, at most to its hard limit, and return it."""
+    wanted = ConnectionLimits().connections + OTHER_FILES
     try:
         import resource
     except ImportError:
-        return ConnectionLimits().connections + OTHER_FILES
+        return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = ConnectionLimits().connections + OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < wanted:
         soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
