@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from chatmemory.access.namespace import Namespace
@@ -93,7 +93,3 @@ class Host(Protocol):
     def now(self) -> datetime:
         """Return the current time in the time zone of this machine."""
         ...
-
-
-OpenHost: TypeAlias = Callable[..., Host]
-"""Opens a host; the named arguments ``store``, ``config``, ``user`` and ``app`` are options of the command line."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import click
 
-from chatmemory.programs.commands.host import OpenHost
 from chatmemory.programs.shell.command_group import CommandGroup, Entry, run_group
 
 NAME: Final = "chatmemory"
@@ -64,9 +63,4 @@ def program() -> None:
     """
 
 
-def run(open_host: OpenHost, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
-    """Run the command that *arguments* (those of the process by default) name, and return its exit code.
-
-    With *is_colourful* the output to a terminal has colours; a pipe never gets any.
-    """
-    return run_group(program, NAME, open_host, arguments, is_colourful=is_colourful)
+run: Final = partial(run_group, program, NAME)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 import click
 
-from chatmemory.programs.pastchats.host import Host, OpenHost
+from chatmemory.programs.pastchats.host import Host
 from chatmemory.programs.pastchats.options import host_options
 from chatmemory.programs.shell.command_group import CommandGroup, Entry, run_group
 from chatmemory.programs.shell.exit_codes import HARMLESS, USAGE, CommandError
@@ -109,14 +110,9 @@ def _index_text(host: Host) -> str:
     return f"{statistics.prompts:,} turns of {statistics.conversations:,} conversations{when} ({host.path()})"
 
 
-def run(open_host: OpenHost, arguments: Sequence[str] | None = None, *, is_colourful: bool = True) -> int:
-    """Run the command that *arguments* (those of the process by default) name, and return its exit code.
-
-    With *is_colourful* the output to a terminal has colours; a pipe never gets any.
-    """
-    return run_group(program, NAME, open_host, arguments, is_colourful=is_colourful, usage_code=_usage_code)
-
-
 def _usage_code(error: click.UsageError) -> int:
     is_hook = error.ctx is not None and f"{NAME} hook" in error.ctx.command_path
     return HARMLESS if is_hook else USAGE
+
+
+run: Final = partial(run_group, program, NAME, usage_code=_usage_code)

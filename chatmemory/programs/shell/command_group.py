@@ -92,9 +92,9 @@ def run_group(
     group: click.Group,
     name: str,
     open_host: Callable[..., object],
-    arguments: Sequence[str] | None,
+    arguments: Sequence[str],
     *,
-    is_colourful: bool,
+    is_colourful: bool = True,
     usage_code: Callable[[click.UsageError], int] = lambda _: USAGE,
 ) -> int:
     """Run the command that *arguments* name, and return its exit code.
@@ -103,7 +103,7 @@ def run_group(
         group: the commands.
         name: the program's name, with which its lines on standard error begin.
         open_host: opens what runs the effects of the commands; its named arguments are the options that choose what it uses.
-        arguments: the arguments; None means those of the process.
+        arguments: the words of the command line after the program.
         is_colourful: whether output to a terminal has colours; a pipe never gets any.
         usage_code: the exit code of a usage error.
     """
