@@ -20,7 +20,7 @@ from chatmemory.conversation.messages import (
     View,
 )
 from chatmemory.conversation.new_message import NewMessage
-from chatmemory.effect import Effect
+from chatmemory.effect import Do, Effect, Failure, Success
 from chatmemory.errors import (
     AddError,
     ConversationNotFoundError,
@@ -276,19 +276,17 @@ def follow_conversation(
 
 
 def _with_openings(memory: ChatMemory, page: ConversationPage) -> Effect[OpenedConversations, ReadError]:
-    def unless_cleared(error: ReadError) -> Effect[str, ReadError]:
-        is_cleared = isinstance(error, ConversationNotFoundError)  # since the list was read
-        return Effect.succeed("") if is_cleared else Effect.fail(error)
-
-    def opened(conversation: Conversation) -> Effect[OpenedConversation, ReadError]:
-        beginning = memory.get_page(
-            conversation.conversation_id, limit=OPENING_MESSAGES, newer_than=0, view="full"
-        )
-        return (
-            beginning.map(lambda read: _opening(read.messages))
-            .lash(unless_cleared)
-            .map(lambda opening: OpenedConversation(conversation, opening))
-        )
+    @Effect.gen
+    async def opened(do: Do[ReadError], conversation: Conversation) -> OpenedConversation:
+        id_ = conversation.conversation_id
+        match await memory.get_page(id_, limit=OPENING_MESSAGES, newer_than=0, view="full"):
+            case Success(read):
+                opening = _opening(read.messages)
+            case Failure(ConversationNotFoundError()):  # cleared since the list was read
+                opening = ""
+            case Failure(error):
+                do.fail(error)
+        return OpenedConversation(conversation, opening)
 
     return Effect.all(map(opened, page.conversations), concurrency=OPENINGS_AT_ONCE).map(
         lambda conversations: OpenedConversations(tuple(conversations), page.next)
