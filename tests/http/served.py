@@ -1,6 +1,6 @@
 """A real server in a process of its own, and raw connections to it: what no client library would send.
 
-with behind_the_door(folder) as server, server.connected() as client:
+with guarded_server(folder) as server, server.connected() as client:
     client.send("GET / HTTP/1.1", "Host: localhost")
     assert client.answer().status == 200
 """
@@ -29,7 +29,7 @@ FOR_ALL_TESTS: Final = 3600.0
 HOST: Final = "Host: localhost"
 JSON: Final = "Content-Type: application/json"
 POST: Final = ("POST /conversations/c HTTP/1.1", HOST, JSON)
-"""Adds a message to ``behind_the_door``; the length of the body is missing."""
+"""Adds a message to ``guarded_server``; the length of the body is missing."""
 
 
 @final
@@ -181,8 +181,8 @@ def served(
         server.terminated()
 
 
-def behind_the_door(folder: Path, **limits: float) -> AbstractContextManager[Server]:
-    """Serve the small application of ``programs/behind_the_door.py`` over a store in *folder*."""
+def guarded_server(folder: Path, **limits: float) -> AbstractContextManager[Server]:
+    """Serve the small application of ``programs/guarded_server.py`` over a store in *folder*."""
     words = [f"{name}={value}" for name, value in limits.items()]
-    program = (sys.executable, "-m", "tests.http.programs.behind_the_door", folder / "memory.db")
+    program = (sys.executable, "-m", "tests.http.programs.guarded_server", folder / "memory.db")
     return started(*program, *words)

@@ -5,14 +5,14 @@ from collections.abc import Generator, Sequence
 import pytest
 
 from tests.for_each import for_each
-from tests.http.served import HOST, JSON, POST, Server, behind_the_door
+from tests.http.served import HOST, JSON, POST, Server, guarded_server
 
 SAID = '{"text": "你好"}'.encode()
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    with behind_the_door(tmp_path_factory.mktemp("hostile")) as server:
+    with guarded_server(tmp_path_factory.mktemp("hostile")) as server:
         yield server
 
 

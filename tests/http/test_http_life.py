@@ -1,4 +1,4 @@
-"""How a server begins and ends: it opens no door that it may not, and ends what it has begun."""
+"""How a server begins and ends: it listens where it may, and finishes the requests that it has begun."""
 
 import signal
 import socket
@@ -14,7 +14,7 @@ from chatmemory.effect import Failure, Success
 from chatmemory_layers.server.listening import open_listener, url_of
 from chatmemory_layers.server.serving import CANCEL_SECONDS, DRAIN_SECONDS
 from tests.for_each import for_each
-from tests.http.served import CHATMEMORY, HOST, POST, behind_the_door, served
+from tests.http.served import CHATMEMORY, HOST, POST, guarded_server, served
 from tests.patience import PATIENCE_SECONDS
 from tests.reliability.store import open_store
 
@@ -66,7 +66,7 @@ def test_what_cannot_be_listened_at_is_said_in_one_line() -> None:
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_after_what_it_has_begun(tmp_path: Path, sign: signal.Signals) -> None:
-    with behind_the_door(tmp_path) as server:
+    with guarded_server(tmp_path) as server:
         with server.connected() as idle, server.connected() as begun, server.connected() as running:
             idle.send("GET / HTTP/1.1", HOST)
             assert idle.answer().status == 200
@@ -85,7 +85,7 @@ async def test_what_never_ends_is_ended_within_5_seconds_and_may_tidy_up_before_
 ) -> None:
     assert DRAIN_SECONDS + CANCEL_SECONDS < 5
     with (
-        behind_the_door(tmp_path) as server,
+        guarded_server(tmp_path) as server,
         server.connected() as endless,
         server.connected() as slow,
         server.connected() as tidying,
@@ -103,7 +103,7 @@ async def test_what_never_ends_is_ended_within_5_seconds_and_may_tidy_up_before_
 
 
 def test_a_second_signal_ends_the_server_at_once(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path) as server, server.connected() as endless:
+    with guarded_server(tmp_path) as server, server.connected() as endless:
         endless.send("GET /waiting HTTP/1.1", HOST)
         assert server.asked("GET / HTTP/1.1", HOST).status == 200
         server.process.send_signal(signal.SIGTERM)

@@ -20,7 +20,7 @@ from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.settings.server_settings import ServerSettings
 from chatmemory_layers import stacks
 from tests.for_each import for_each
-from tests.http.served import HOST, POST, Answer, Client, Server, behind_the_door, eventually
+from tests.http.served import HOST, POST, Answer, Client, Server, eventually, guarded_server
 from tests.http_api import api
 from tests.patience import PATIENCE_SECONDS
 
@@ -55,7 +55,7 @@ def dripped(client: Client, pieces: Iterable[bytes]) -> None:
 
 
 def test_a_head_that_is_not_complete_in_time_is_not_waited_for(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, head_seconds=0.3) as server:
+    with guarded_server(tmp_path, head_seconds=0.3) as server:
         with server.connected() as silent:
             assert silent.answer().problem == "408 RequestTimeoutError"
         with server.connected() as slow:
@@ -65,14 +65,14 @@ def test_a_head_that_is_not_complete_in_time_is_not_waited_for(tmp_path: Path) -
 
 
 def test_the_next_head_has_no_more_time_than_the_first(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, head_seconds=1) as server, server.connected() as client:
+    with guarded_server(tmp_path, head_seconds=1) as server, server.connected() as client:
         client.send(GET, HOST)
         assert client.answer().status == 200
         dripped(client, [b"GET / HTTP/1.1\r\nX: ", *[b"x"] * 1_000])
 
 
 def test_a_body_that_drips_or_is_shorter_than_announced_is_not_waited_for(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, body_seconds=0.3) as server, server.connected() as client:
+    with guarded_server(tmp_path, body_seconds=0.3) as server, server.connected() as client:
         client.send(*POST, "Content-Length: 1000")
         dripped(client, [b"x"] * 1_000)
         answer = server.asked(*POST, "Content-Length: 99", body='{"text": "你好"}'.encode())
@@ -90,7 +90,7 @@ def many_files() -> Generator[None]:
 
 @pytest.mark.usefixtures("many_files")
 def test_a_thousand_slow_clients_do_not_stop_a_fast_one(tmp_path: Path) -> None:
-    lazy = behind_the_door(tmp_path, head_seconds=60, body_seconds=60, open_files=256)
+    lazy = guarded_server(tmp_path, head_seconds=60, body_seconds=60, open_files=256)
     with lazy as server, ExitStack() as stack:
         slow = [stack.enter_context(server.connected()) for _ in range(SLOW_CLIENTS)]
         for number, client in enumerate(slow):
@@ -109,7 +109,7 @@ def is_open(client: Client) -> bool:
 
 
 def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, connections=3) as server, ExitStack() as stack:
+    with guarded_server(tmp_path, connections=3) as server, ExitStack() as stack:
         busy, first, second = (stack.enter_context(server.connected()) for _ in range(3))
         busy.send("GET /waiting HTTP/1.1", HOST)
         for client in (first, second, first):  # it is the second now that waits for longest
@@ -125,7 +125,7 @@ def test_the_connection_that_is_idle_for_longest_gives_way_to_a_new_one(tmp_path
 @for_each("size", [50_000, 5_000_000])
 def test_an_answer_that_nobody_takes_is_not_kept_for_ever(tmp_path: Path, size: int) -> None:
     with (
-        behind_the_door(tmp_path, answer_seconds=0.3, send_bytes=4096, places=1) as server,
+        guarded_server(tmp_path, answer_seconds=0.3, send_bytes=4096, places=1) as server,
         server.connected(receive_bytes=4096) as client,
     ):
         client.send(f"GET /long?bytes={size} HTTP/1.1", HOST)
@@ -135,7 +135,7 @@ def test_an_answer_that_nobody_takes_is_not_kept_for_ever(tmp_path: Path, size: 
 
 
 def test_more_requests_at_once_than_there_are_places_are_told_to_come_again(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, places=2) as server, ExitStack() as stack:
+    with guarded_server(tmp_path, places=2) as server, ExitStack() as stack:
         running = [stack.enter_context(server.connected()) for _ in range(2)]
         for client in running:
             client.send("GET /waiting HTTP/1.1", HOST)
@@ -156,7 +156,7 @@ END = b"\n\r\n0\r\n\r\n"
 
 
 def test_streams_have_places_of_their_own_which_nobody_holds_against_the_others(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, places=3) as server, ExitStack() as streams:
+    with guarded_server(tmp_path, places=3) as server, ExitStack() as streams:
 
         def stream(name: str) -> Client:
             client = streams.enter_context(server.connected())
@@ -178,7 +178,7 @@ def test_streams_have_places_of_their_own_which_nobody_holds_against_the_others(
 
 
 def test_bodies_that_arrive_at_once_have_so_much_room_together(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path, room_bytes=1_000) as server, server.connected() as slow:
+    with guarded_server(tmp_path, room_bytes=1_000) as server, server.connected() as slow:
         slow.send(*POST, "Content-Length: 901", body=b"x" * 900)
         other = (*POST, "Content-Length: 200")
         refused = eventually(lambda: server.asked(*other, body=b"x" * 200), 503)
@@ -191,7 +191,7 @@ def test_bodies_that_arrive_at_once_have_so_much_room_together(tmp_path: Path) -
 
 def test_clients_that_vanish_leave_nothing_locked(tmp_path: Path) -> None:
     whole = "\r\n".join([*POST, "Content-Length: 15", "", '{"text": "走了"}']).encode()
-    with behind_the_door(tmp_path, places=2) as server:
+    with guarded_server(tmp_path, places=2) as server:
         for number in range(DROPPED):
             with server.connected() as client:
                 # Reset, not closed.
@@ -202,7 +202,7 @@ def test_clients_that_vanish_leave_nothing_locked(tmp_path: Path) -> None:
 
 
 def test_half_a_body_is_no_body_even_if_it_is_json(tmp_path: Path) -> None:
-    with behind_the_door(tmp_path) as server:
+    with guarded_server(tmp_path) as server:
         with server.connected() as client:
             client.send(*POST, "Content-Length: 99", body='{"text": "半句"}'.encode())
         until = time.monotonic() + PATIENCE_SECONDS
@@ -214,7 +214,7 @@ def test_half_a_body_is_no_body_even_if_it_is_json(tmp_path: Path) -> None:
 def test_the_log_names_routes_and_no_ids_and_a_mistake_of_the_server_is_told_to_nobody(
     tmp_path: Path,
 ) -> None:
-    with behind_the_door(tmp_path) as server:
+    with guarded_server(tmp_path) as server:
         assert server.post("/conversations/secret-id?secret=1", {"text": "秘密"}).status == 201
         assert server.asked(GET, HOST).status == 200
         assert server.asked("secret").status == 400

@@ -1,4 +1,4 @@
-"""Tokens at the door: hashed, for a time, two of one name; who was let in is logged, and wrong ones are slowed."""
+"""Tokens: hashed, for a time, two of one name; whose token was accepted is logged, and answers to wrong ones are delayed."""
 
 import asyncio
 import logging
@@ -43,7 +43,7 @@ Ask: TypeAlias = Callable[..., Any]
 
 
 @asynccontextmanager
-async def door(
+async def server_with(
     clock: Clock, settings: ServerSettings | None = None, **tokens: TokenSettings
 ) -> AsyncGenerator[Ask]:
     """Give a function that asks a server with *tokens*, as a client with a token at an address."""
@@ -75,7 +75,7 @@ async def test_a_token_that_has_expired_is_refused_in_words_that_say_so(
 ) -> None:
     clock = TestClock(START)
     ending = TokenSettings(hash=token_hash(TOKEN), expires=date(2027, 1, 1), user="mei")
-    async with door(clock, phone=ending) as asked:
+    async with server_with(clock, phone=ending) as asked:
         assert (await asked(TOKEN)).status_code == 200
         await clock.set_time(datetime(2027, 1, 2, tzinfo=UTC))
         for _ in range(3):  # and never waits: nobody guessed it
@@ -88,7 +88,7 @@ async def test_a_token_that_has_expired_is_refused_in_words_that_say_so(
 
 async def test_a_token_is_replaced_without_a_moment_without_access_and_a_stream_ends_with_its_token() -> None:
     clock = TestClock(START)
-    async with door(clock, phone=ROLLING) as asked, asyncio.timeout(PATIENCE_SECONDS):
+    async with server_with(clock, phone=ROLLING) as asked, asyncio.timeout(PATIENCE_SECONDS):
         assert [(await asked(token)).status_code for token in (BEFORE, TOKEN)] == [200, 200]
         await asked(TOKEN, method="POST", path="/conversations/c/messages", body=said("绿茶"))
         stream = asyncio.create_task(asked(BEFORE, path="/conversations/c/events?newerThan=0"))
@@ -105,7 +105,7 @@ async def test_every_line_of_the_log_names_the_token(caplog: pytest.LogCaptureFi
     caplog.set_level(logging.INFO, "chatmemory.http")
     main = "the token of the server"
     settings = ServerSettings(token=main, tokens={"phone": PHONE, "一位 guest": GUEST})
-    async with door(TestClock(), settings) as asked:
+    async with server_with(TestClock(), settings) as asked:
         await asked(TOKEN)
         await asked(GUEST_TOKEN, method="DELETE", path="/memories/x")
         await asked(main)
@@ -113,7 +113,7 @@ async def test_every_line_of_the_log_names_the_token(caplog: pytest.LogCaptureFi
         await asked(WRONG)
         await asked("", path="/health")
         await asked(TOKEN, path="/nowhere")
-    async with door(TestClock()) as asked:  # a server without tokens
+    async with server_with(TestClock()) as asked:  # a server without tokens
         await asked(WRONG)
     told = [re.fullmatch(r".* (\d+ by .*) [\d.]+ ms \d+ bytes", message) for message in caplog.messages]
     assert [line[1] for line in told if line] == [
@@ -131,7 +131,7 @@ async def test_every_line_of_the_log_names_the_token(caplog: pytest.LogCaptureFi
 
 async def test_each_wrong_token_of_an_address_waits_longer_up_to_a_bound() -> None:
     clock = PassingClock(timeout_seconds=SECONDS_BETWEEN)
-    async with door(clock, phone=PHONE) as asked:
+    async with server_with(clock, phone=PHONE) as asked:
         for _ in range(2 * access.MOST_WAITING):
             assert (await asked(WRONG)).status_code == 401
         assert clock.pauses[:7] == pytest.approx([0.02 * 2**n for n in range(7)])
@@ -145,7 +145,7 @@ async def test_each_wrong_token_of_an_address_waits_longer_up_to_a_bound() -> No
 async def test_a_right_token_never_waits_for_wrong_ones_of_its_address() -> None:
     clock = TestClock()
     answered: list[int] = []
-    async with door(clock, ServerSettings(tokens={"phone": PHONE}, max_requests=1)) as asked:
+    async with server_with(clock, ServerSettings(tokens={"phone": PHONE}, max_requests=1)) as asked:
 
         async def guess() -> None:
             answered.append((await asked(WRONG)).status_code)

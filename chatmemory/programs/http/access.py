@@ -51,7 +51,7 @@ WRONG_TOKEN: Final = Refusal(
     "no such token: see [server] and [server.tokens] in the configuration",
     INVALID,
 )
-ONLY_LOOKS: Final = Refusal("ForbiddenError", "this token may only read")
+READ_ONLY: Final = Refusal("ForbiddenError", "this token may only read")
 
 GRANT: Final = "chatmemory.grant"
 """The key in the scope of a request under which its grant is stored."""
@@ -145,7 +145,7 @@ class TokenGuard:
         if isinstance(grant, Grant):
             scope[CALLER] = grant.name  # in the outer scope, which the log reads
             if grant.read_only and self.changes:
-                grant = ONLY_LOOKS
+                grant = READ_ONLY
         if isinstance(grant, Refusal):
             await problem_response(grant)(scope, receive, send)
         else:

@@ -120,7 +120,7 @@ SERVERS: Final[Json] = [
     {"url": "http://127.0.0.1:8642", "description": "the default address of `chatmemory serve`"},
 ]
 
-AT_THE_DOOR: Final = (
+BEFORE_HANDLERS: Final = (
     "MalformedRequestError",
     "UnauthorizedError",
     "ForbiddenError",
@@ -164,7 +164,7 @@ def openapi_document(operations: Iterable[Operation], *, needs_token: bool = Tru
                 **dict(sorted(description.definitions.items())),
             },
             "responses": {
-                str(status): _problem_response(status, tags) for status, tags in _by_status(AT_THE_DOOR)
+                str(status): _problem_response(status, tags) for status, tags in _by_status(BEFORE_HANDLERS)
             },
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
@@ -265,15 +265,15 @@ def _request_body(operation: Operation, description: Description) -> JsonObject:
 
 def _responses(operation: Operation, description: Description) -> JsonObject:
     answer, errors = operation.signature.answer, operation.signature.errors
-    door = [tag for tag in AT_THE_DOOR if not (operation.is_open and tag == "UnauthorizedError")]
+    before = [tag for tag in BEFORE_HANDLERS if not (operation.is_open and tag == "UnauthorizedError")]
     tags = [error.__name__ for error in errors if error not in {Never, Refusal}]
     tags += [*operation.refusals, *(["IdempotencyKeyReusedError"] if operation.changes else [])]
-    at_the_door = dict(_by_status(AT_THE_DOOR))
+    shared = dict(_by_status(BEFORE_HANDLERS))
     problems = {
         str(status): {"$ref": f"{RESPONSES}{status}"}
-        if at_the_door.get(status) == named
+        if shared.get(status) == named
         else _problem_response(status, named)
-        for status, named in _by_status([*door, *tags])
+        for status, named in _by_status([*before, *tags])
     }
     headers: JsonObject = {"headers": {"ETag": _ETAG}} if answer in VERSIONED else {}
     content: JsonObject = (

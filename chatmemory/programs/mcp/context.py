@@ -71,5 +71,5 @@ async def get_context(
 
 
 CONTEXT: Final[Sequence[MemoryTool]] = (
-    MemoryTool(handler=get_context, title="Get the context of a message", spares_readers=True),
+    MemoryTool(handler=get_context, title="Get the context of a message", obeys_read_only=True),
 )

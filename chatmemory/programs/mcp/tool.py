@@ -78,7 +78,7 @@ class MemoryTool:
         reads_only: whether it changes nothing.
         is_destructive: whether it may delete something.
         is_idempotent: whether a repeated call changes nothing more.
-        spares_readers: whether it changes nothing when the caller may only read.
+        obeys_read_only: whether it changes nothing when the caller may only read.
         needs_past_chats: whether the caller must have access to past chats.
     """
 
@@ -87,7 +87,7 @@ class MemoryTool:
     reads_only: bool = False
     is_destructive: bool = False
     is_idempotent: bool = False
-    spares_readers: bool = False
+    obeys_read_only: bool = False
     needs_past_chats: bool = False
 
     @property
@@ -102,7 +102,7 @@ class MemoryTool:
 
     def is_for(self, grant: Grant) -> bool:
         """Return whether *grant* allows this tool."""
-        may_change = not grant.read_only or self.reads_only or self.spares_readers
+        may_change = not grant.read_only or self.reads_only or self.obeys_read_only
         return may_change and (grant.past_chats or not self.needs_past_chats)
 
     @cached_property

@@ -1,6 +1,6 @@
 """A small application behind all guards of the server, over a real store; the first line that it prints is its address.
 
-python -m tests.http.programs.behind_the_door STORE [head_seconds=0.5] [body_seconds=0.5] [places=2] ...
+python -m tests.http.programs.guarded_server STORE [head_seconds=0.5] [body_seconds=0.5] [places=2] ...
 """
 
 import asyncio
