@@ -14,9 +14,12 @@ from attrs import field, frozen
 from chatmemory import (
     ChatMemory,
     ChatMemoryService,
+    GenericMemoryError,
     LongTermMemory,
     LongTermMemoryService,
     ManagedRuntime,
+    Outcome,
+    RepositoryError,
     SkillRequest,
     StrategySettings,
 )
@@ -84,6 +87,14 @@ def chat_store(
         embedder=embedder,
         clock=clock,
     )
+
+
+def reason_of(outcome: Outcome[object, object]) -> RepositoryError:
+    """Return why a store did not do what a service asked of it."""
+    error = outcome.failure()
+    assert isinstance(error, GenericMemoryError), error
+    assert isinstance(error.reason, RepositoryError), error
+    return error.reason
 
 
 @asynccontextmanager

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from chatmemory.errors import GenericMemoryError, RepositoryError
 from tests.forked import Forked, run_forked
 from tests.indexed import Indexed, open_index
 from tests.past_chats_command import PROGRAM
 from tests.past_turns import disagreement
 from tests.reliability.mixed_histories import held, write_histories
+from tests.reliability.store import reason_of
 from tests.thorough import rounds, thorough
 
 Held = Sequence[object]
@@ -91,13 +91,6 @@ def past(tmp_path: Path) -> Iterator[Indexed]:
         yield indexed
 
 
-def problem_with(past: Indexed) -> RepositoryError:
-    error = past.try_index().failure()
-    assert isinstance(error, GenericMemoryError)
-    assert isinstance(error.reason, RepositoryError)
-    return error.reason
-
-
 @pytest.mark.parametrize("what_happens", ["deleted", "moved", "replaced"])
 def test_a_run_over_a_file_that_is_gone_says_so(past: Indexed, what_happens: str) -> None:
     elsewhere = past.database.with_name("elsewhere.db")
@@ -108,8 +101,8 @@ def test_a_run_over_a_file_that_is_gone_says_so(past: Indexed, what_happens: str
     if what_happens == "replaced":
         shutil.copy(elsewhere, past.database)
     past.write("s2.jsonl", ("user", "second 二"))
-    problem = problem_with(past)
-    assert (problem.problem, "meanwhile" in str(problem)) == ("unavailable", True)
+    reason = reason_of(past.try_index())
+    assert (reason.problem, "meanwhile" in str(reason)) == ("unavailable", True)
 
 
 def test_the_program_waits_for_a_lock_and_then_says_that_it_is_busy(past: Indexed) -> None:

@@ -1,10 +1,8 @@
 """A file of the desktop application is migrated whole by several processes at once."""
 
-import sys
-from contextlib import ExitStack
 from pathlib import Path
 
-from tests.forked import Forked
+from tests.reliability.programs.at_once import run_at_once
 from tests.thorough import rounds
 from tests.unit.sqlite.desktop_files import beside, desktop_file, fetched, rows_of
 
@@ -13,12 +11,6 @@ PROCESSES = 4
 FILES = rounds(1, thorough=2)
 
 OURS = "id, timestamp, content, tags, session_id, create_time, coalesce(app_type, ''), embedding"
-
-
-def started(path: Path) -> Forked:
-    child = Forked(sys.executable, "-m", "tests.reliability.programs.at_once", "open_it", path)
-    assert child.stdout.readline() == "ready\n", child.stderr.read()
-    return child
 
 
 def backups(path: Path) -> list[Path]:
@@ -37,14 +29,8 @@ def test_four_processes_migrate_one_file_at_once(tmp_path: Path) -> None:
     for number in range(FILES):
         path = desktop_file(tmp_path / f"desktop{number}.db", rows=ROWS)
         rows, others = rows_of(path, OURS), beside(path)
-        with ExitStack() as running:
-            children = [running.enter_context(started(path)) for _ in range(PROCESSES)]
-            for child in children:
-                child.stdin.write("go\n")
-                child.stdin.flush()
-            ended = [child.communicate() for child in children]
-            assert [child.wait() for child in children] == [0] * PROCESSES
-            assert [said for said, _ in ended] == ["open\n"] * PROCESSES
+        ended = run_at_once(*[("open_it", path)] * PROCESSES)
+        assert [said for said, _ in ended] == ["open\n"] * PROCESSES
         assert sum("is copied to" in warned for _, warned in ended) == 1
         assert is_ours(path)
         assert (rows_of(path, OURS), beside(path)) == (rows, others)

@@ -21,6 +21,7 @@ from tests.embeddings_endpoint import embeddings
 from tests.http_server import HttpServer, Reply, Request, http_server
 from tests.indexed import open_index, role_list
 from tests.past_chats_command import Agent
+from tests.reliability.store import reason_of
 
 LOCKED = (("user", "数据库被锁住了怎么办？"), ("assistant", "开启 WAL 模式，并设置 busy_timeout。"))
 RETRIES = (("user", "How should webhook retries work?"), ("assistant", "With exponential backoff."))
@@ -57,9 +58,7 @@ async def texts(chats: PastChats, query: str = "怎么办 webhook") -> list[str]
 
 
 async def problem(chats: PastChats) -> str:
-    error = (await chats.statistics()).failure()
-    assert isinstance(error, GenericMemoryError)
-    return error.reason.problem
+    return reason_of(await chats.statistics()).problem
 
 
 async def test_an_index_that_comes_later_is_found_a_damaged_one_told_one_lost_missed(tmp_path: Path) -> None:

@@ -7,10 +7,14 @@ import asyncio
 import logging
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Final
 
 from chatmemory import Namespace, NewMemory
 from chatmemory_layers.embedding.local import hashed
+from tests.forked import Forked
 from tests.reliability.numbered import numbered_batch
 from tests.reliability.store import open_memories, open_store
 from tests.reliability.turns import TURNS, id_of, word
@@ -42,6 +46,21 @@ async def remember(address: str, writer: str, times: int) -> None:
 async def open_it(address: str) -> None:
     async with open_store(address):
         os.write(sys.stdout.fileno(), b"open\n")
+
+
+def run_at_once(*runs: Sequence[str | int | Path]) -> list[tuple[str, str]]:
+    """Start a process for the words of each of *runs*, let all loose at one moment, and return what each has printed."""
+    with ExitStack() as running:
+        command = (sys.executable, "-m", __name__)
+        children = [running.enter_context(Forked(*command, *map(str, words))) for words in runs]
+        for child in children:
+            assert child.stdout.readline() == "ready\n", child.stderr.read()
+        for child in children:
+            child.stdin.write("go\n")
+            child.stdin.flush()
+        ended = [child.communicate() for child in children]
+        assert [child.wait() for child in children] == [0] * len(runs), ended
+        return ended
 
 
 def main(work: str, *words: str) -> None:
