@@ -19,7 +19,7 @@ from chatmemory.programs.http.operations.events import PAGE, followed
 from chatmemory_layers import stacks
 from tests.for_each import for_each
 from tests.http.served import served
-from tests.http_api import problem, wrong_places
+from tests.http_api import problem, said, wrong_places
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -68,8 +68,7 @@ async def client(url: str, conversation_id: str) -> AsyncGenerator[httpx.AsyncCl
 
 
 async def say(client: httpx.AsyncClient, *texts: str) -> None:
-    messages = [{"role": "user", "content": text} for text in texts]
-    (await client.post("/messages", json={"messages": messages})).raise_for_status()
+    (await client.post("/messages", json=said(*texts))).raise_for_status()
 
 
 @asynccontextmanager

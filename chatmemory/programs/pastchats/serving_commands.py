@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import plistlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from xml.sax.saxutils import escape
 
 import click
 
@@ -28,29 +28,6 @@ Nice=10
 
 [Install]
 WantedBy=default.target
-"""
-LAUNCHD: Final = """\
-<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-    <key>Label</key>
-    <string>chatmemory.pastchats</string>
-    <key>ProgramArguments</key>
-    <array>
-{command}
-    </array>
-    <key>RunAtLoad</key>
-    <true/>
-    <key>KeepAlive</key>
-    <dict>
-        <key>SuccessfulExit</key>
-        <false/>
-    </dict>
-    <key>ProcessType</key>
-    <string>Background</string>
-</dict>
-</plist>
 """
 NEXT: Final = {
     "systemd": """\
@@ -143,7 +120,14 @@ def unit_file(manager: str, command: list[str]) -> str:
     """
     if manager == "systemd":
         return SYSTEMD.format(command=" ".join(map(_quoted, command)))
-    return LAUNCHD.format(command="\n".join(f"        <string>{escape(word)}</string>" for word in command))
+    agent = {
+        "Label": "chatmemory.pastchats",
+        "ProgramArguments": command,
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ProcessType": "Background",
+    }
+    return plistlib.dumps(agent, sort_keys=False).decode()
 
 
 def _quoted(word: str) -> str:
