@@ -15,7 +15,7 @@ The patterns are compiled at their first use: the one for CJK takes 2 ms, and En
 import re
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, final
 
@@ -161,21 +161,22 @@ class WordPiece:
         found: list[int] = []
         start = 0
         while start < len(word):
-            longest = next(self._pieces_at(word, start), None)
+            longest = self._longest_piece(word, start)
             if longest is None:
                 return ()
             place, start = longest
             found.append(place)
         return tuple(found)
 
-    def _pieces_at(self, word: str, start: int) -> Iterator[tuple[int, int]]:
-        """Yield the position and the end of every piece that begins at *start*, the longest first."""
+    def _longest_piece(self, word: str, start: int) -> tuple[int, int] | None:
+        """Return the position and the end of the longest piece that begins at *start*."""
         prefix = "##" if start else ""
         for end in range(len(word), start, -1):
             piece = prefix + word[start:end]
             place = bisect_left(self._vocabulary, piece)
             if place < len(self._vocabulary) and self._vocabulary[place] == piece:
-                yield place, end
+                return place, end
+        return None
 
 
 def words(text: str) -> list[str]:
