@@ -64,7 +64,7 @@ log = logging.getLogger("chatmemory.http")
 
 def route_of(scope: Scope) -> str:
     """Return the method and the path template of the route of *scope*, for example ``GET /memories/{memoryId}``."""
-    return f"{scope.get('method', scope['type'])} {getattr(scope.get('route'), 'path', NO_ROUTE)}"
+    return f"{scope['method']} {getattr(scope.get('route'), 'path', NO_ROUTE)}"
 
 
 def caller_of(scope: Scope) -> str:
@@ -86,7 +86,7 @@ class RequestLog:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not log.isEnabledFor(logging.INFO):
+        if not log.isEnabledFor(logging.INFO):
             await self.app(scope, receive, send)
             return
         began = perf_counter()
@@ -144,9 +144,6 @@ class UnforeseenGuard:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         has_begun = False
 
         async def send_and_notice(message: Message) -> None:

@@ -53,6 +53,7 @@ def guarded(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
     """Return *app* inside the guards that every request passes: log, headers, unexpected errors, ``RequestGuard``.
 
     The log is outermost, so that refused requests are logged too.  Every answer gets the headers, including errors.
+    The server passes only HTTP requests: ``serving.py`` turns off WebSockets and the events of a lifespan.
     """
     return RequestLog(HeaderGuard(UnforeseenGuard(RequestGuard(app, names=settings.names))))
 
@@ -69,7 +70,7 @@ class RequestGuard:
         self.names = frozenset(map(_written_in_headers, (*LOOPBACK_NAMES, *names)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refusal(scope, Headers(scope=scope)) if scope["type"] == "http" else None
+        refusal = self._refusal(scope, Headers(scope=scope))
         await (self.app if refusal is None else problem_response(refusal))(scope, receive, send)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Refusal | None:
