@@ -5,6 +5,8 @@ possible failures: requests are parsed by these types, and the OpenAPI document 
 
     def get_memory(call: Call[InApp, None]) -> Effect[Memory, MemoryReadError | Refusal, LongTermMemoryService]: ...
 
+A handler of several steps is a coroutine, whose errors are those of its ``Do``.
+
 ``of_memory`` and ``of_conversation`` give the service, and what the call names, to handlers that take them as parameters.
 """
 
@@ -21,13 +23,14 @@ from typing import (
     cast,
     final,
     get_args,
+    get_origin,
     get_type_hints,
 )
 
 import anyio
 from attrs import define, field, frozen
 
-from chatmemory.effect import Effect
+from chatmemory.effect import Do, Effect
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.programs.operations.grant import Grant
 from chatmemory.programs.operations.refusal import RefusalTag
@@ -173,7 +176,10 @@ class Operation:
     @cached_property
     def signature(self) -> Signature:
         """The types of the handler."""
-        call, *_, effect = get_type_hints(self.handler).values()
+        first, *more = get_type_hints(self.handler).values()
+        if get_origin(first) is Do:  # of a coroutine
+            (errors, *_), (call, answer) = get_args(first), more
+        else:
+            call, (answer, errors, *_) = first, get_args(more[-1])
         query, body = get_args(call)
-        answer, errors, *_ = get_args(effect)
         return Signature(query, body, answer, cast("tuple[type[Any], ...]", get_args(errors) or (errors,)))

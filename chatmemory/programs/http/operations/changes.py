@@ -54,29 +54,25 @@ class FollowingChanges:
     since: str | None = None
 
 
-def list_changes(
-    call: Call[ChangesList, None],
-) -> Effect[ChangesPage, DataValidationError | GenericMemoryError, EventLogTag]:
+@Effect.gen
+async def list_changes(
+    do: Do[DataValidationError | GenericMemoryError, EventLogTag], call: Call[ChangesList, None]
+) -> ChangesPage:
     """List the changes since a cursor, oldest first, without any content; if `isLast` is true, ask again later."""
-    return _checked_page(call.grant, call.query)
+    refuse(do, id_problems("$.since", call.query.since, or_none=True))
+    return await do(_page(do.service(EventLogTag), call.grant, call.query))
 
 
-def follow_changes(
+@Effect.gen
+async def follow_changes(
+    do: Do[DataValidationError | GenericMemoryError, EventLogTag | ClockTag],
     call: Call[FollowingChanges, None],
-) -> Effect[EventStream, DataValidationError | GenericMemoryError, EventLogTag | ClockTag]:
+) -> EventStream:
     """Send each change of a conversation, a memory or an item when it is committed, as server-sent events.
 
     `event` is `change`, and `id` is its cursor, percent-encoded.  A client that reconnects with `Last-Event-ID` misses
     no event.  The stream has only the changes that the token may see, and ends when the token expires.
     """
-    return _followed(call)
-
-
-@Effect.gen
-async def _followed(
-    do: Do[DataValidationError | GenericMemoryError, EventLogTag | ClockTag],
-    call: Call[FollowingChanges, None],
-) -> EventStream:
     refuse(do, id_problems("$.since", call.query.since, or_none=True))
     log = do.service(EventLogTag)
     since = call.query.since if call.last_event is None else unquote(call.last_event)
@@ -96,14 +92,6 @@ async def _polls(log: EventLog, grant: Grant, cursor: str) -> AsyncIterator[Poll
 
 def _changed(event: Event) -> str:
     return f"id: {quote(event.cursor)}\nevent: change\ndata: {write_json(event)}\n\n"
-
-
-@Effect.gen
-async def _checked_page(
-    do: Do[DataValidationError | GenericMemoryError, EventLogTag], grant: Grant, asked: ChangesList
-) -> ChangesPage:
-    refuse(do, id_problems("$.since", asked.since, or_none=True))
-    return await do(_page(do.service(EventLogTag), grant, asked))
 
 
 @Effect.gen

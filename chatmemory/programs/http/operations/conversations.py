@@ -13,7 +13,6 @@ from chatmemory.conversation.messages import (
     ChatMessage,
     ClearReport,
     Conversation,
-    ConversationPage,
     Forked,
     MessagePage,
     SummarizationMetadata,
@@ -171,17 +170,15 @@ def of_conversation(
     return handle
 
 
-def list_conversations(
-    call: Call[ConversationList, None],
-) -> Effect[OpenedConversations, ReadError | Refusal, ChatMemoryService]:
+@Effect.gen
+async def list_conversations(
+    do: Do[ReadError | Refusal, ChatMemoryService], call: Call[ConversationList, None]
+) -> OpenedConversations:
     """List conversations, the last changed first, each with the beginning of its first user message."""
-
-    def opened(memory: ChatMemory) -> Effect[OpenedConversations, ReadError]:
-        return memory.list_conversations(limit=call.query.limit, after=call.query.after, order="recent").bind(
-            lambda page: _with_openings(memory, page)
-        )
-
-    return ChatMemoryService.use(opened)
+    memory, asked = do.service(ChatMemoryService), call.query
+    page = await do(memory.list_conversations(limit=asked.limit, after=asked.after, order="recent"))
+    opened = [_opened(memory, conversation) for conversation in page.conversations]
+    return OpenedConversations(tuple(await do(Effect.all(opened, concurrency=OPENINGS_AT_ONCE))), page.next)
 
 
 @of_conversation
@@ -275,22 +272,17 @@ def follow_conversation(
     ).map(EventStream)
 
 
-def _with_openings(memory: ChatMemory, page: ConversationPage) -> Effect[OpenedConversations, ReadError]:
-    @Effect.gen
-    async def opened(do: Do[ReadError], conversation: Conversation) -> OpenedConversation:
-        id_ = conversation.conversation_id
-        match await memory.get_page(id_, limit=OPENING_MESSAGES, newer_than=0, view="full"):
-            case Success(read):
-                opening = _opening(read.messages)
-            case Failure(ConversationNotFoundError()):  # cleared since the list was read
-                opening = ""
-            case Failure(error):
-                do.fail(error)
-        return OpenedConversation(conversation, opening)
-
-    return Effect.all(map(opened, page.conversations), concurrency=OPENINGS_AT_ONCE).map(
-        lambda conversations: OpenedConversations(tuple(conversations), page.next)
-    )
+@Effect.gen
+async def _opened(do: Do[ReadError], memory: ChatMemory, conversation: Conversation) -> OpenedConversation:
+    id_ = conversation.conversation_id
+    match await memory.get_page(id_, limit=OPENING_MESSAGES, newer_than=0, view="full"):
+        case Success(page):
+            opening = _opening(page.messages)
+        case Failure(ConversationNotFoundError()):  # cleared since the list was read
+            opening = ""
+        case Failure(error):
+            do.fail(error)
+    return OpenedConversation(conversation, opening)
 
 
 def _opening(messages: Sequence[ChatMessage]) -> str:

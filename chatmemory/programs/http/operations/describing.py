@@ -43,18 +43,13 @@ Parts: TypeAlias = ServerFactsTag | EmbedderTag | PastChatsService
 TOO_SLOW: Final = RepositoryError("list conversations", "busy", NO_ANSWER)
 
 
-def get_settings(call: Call[NoParameters, None]) -> Effect[ServerDescription, Never, Parts]:
+@Effect.gen
+async def get_settings(do: Do[Never, Parts], call: Call[NoParameters, None]) -> ServerDescription:
     """Describe what the server uses (store, embedder, skills, past chats), with a warning for each part that fails.
 
     Only the main token sees the folders of files; other tokens see the file names.
     """
-    described = _described(call.grant)
-    return described if call.grant.is_main else described.map(_without_folders)
-
-
-@Effect.gen
-async def _described(do: Do[Never, Parts], grant: Grant) -> ServerDescription:
-    facts = do.service(ServerFactsTag)
+    grant, facts = call.grant, do.service(ServerFactsTag)
     embedder, embedder_warning = await do(_tried_embedder())
     skill_problem = await do(
         facts.skill_problem.timeout(LONGEST_WAIT_SECONDS, lambda: NO_ANSWER).lash(Effect.succeed)
@@ -67,7 +62,7 @@ async def _described(do: Do[Never, Parts], grant: Grant) -> ServerDescription:
         _extraction_warning(facts),
         past_chats_warning,
     )
-    return ServerDescription(
+    described = ServerDescription(
         version=facts.version,
         namespace=AskedNamespace(grant.user, grant.app),
         read_only=grant.read_only,
@@ -81,6 +76,7 @@ async def _described(do: Do[Never, Parts], grant: Grant) -> ServerDescription:
         save_form=SaveFormDescription(),
         warnings=tuple(filter(None, warnings)),
     )
+    return described if grant.is_main else _without_folders(described)
 
 
 @Effect.gen

@@ -21,9 +21,14 @@ from chatmemory.programs.operations.refusal import Refusal
 
 
 @Effect.gen
-async def _found(
+async def search_conversations(
     do: Do[ReadError | Refusal, ChatMemoryService], call: Call[InApp, MessageSearch]
 ) -> FoundMessages:
+    """Find messages that have all words of a query, in all conversations or in one; the newest come first.
+
+    One request reads at most 5,000 messages; while `next` is not null, there is more to read: send it as `after`.  With
+    `app`, it searches the conversations of that app and those of no app.
+    """
     app, search = call.query.app, ChatMemoryService.use(lambda memory: search_messages(memory, call.body))
     if app is None:
         return await do(search)
@@ -31,17 +36,6 @@ async def _found(
     refuse(do, namespace_problems(namespace))
     with acting_as(evolve(call.grant.principal, granted=_in_app(call.grant, app))):
         return await do(search)
-
-
-def search_conversations(
-    call: Call[InApp, MessageSearch],
-) -> Effect[FoundMessages, ReadError | Refusal, ChatMemoryService]:
-    """Find messages that have all words of a query, in all conversations or in one; the newest come first.
-
-    One request reads at most 5,000 messages; while `next` is not null, there is more to read: send it as `after`.  With
-    `app`, it searches the conversations of that app and those of no app.
-    """
-    return _found(call)
 
 
 @of_conversation
