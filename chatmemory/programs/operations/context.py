@@ -45,15 +45,13 @@ async def built_context(
     """
     namespace = await do(grant.namespace(app))
     return await do(
-        ChatContextService.use(
-            lambda contexts: contexts.build(
-                namespace,
-                request.conversation_id,
-                request.user_message,
-                instructions=instructions,
-                message_id=request.message_id,
-                peek=request.peek or grant.read_only,
-                preview=preview,
-            )
+        do.service(ChatContextService).build(
+            namespace,
+            request.conversation_id,
+            request.user_message,
+            instructions=instructions,
+            message_id=request.message_id,
+            peek=request.peek or grant.read_only,
+            preview=preview,
         )
     )

@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 from attrs import evolve, field, frozen, validators
 
-from chatmemory.effect import Effect
+from chatmemory.effect import Do, Effect
 from chatmemory.effect.likeness import did_you_mean
 from chatmemory.errors import GenericMemoryError, PastChatsError, RepositoryError
 from chatmemory.input.choices import Role
@@ -65,9 +65,10 @@ class PastTask:
     tokens: int | None = field(default=None, validator=validators.optional(validators.ge(1)))
 
 
-def searched_past_chats(
-    grant: Grant, asked: PastQuestion, *, skip: int = 0
-) -> Effect[PromptSearchResult, PastChatsError | Refusal, PastChatsService]:
+@Effect.gen
+async def searched_past_chats(
+    do: Do[PastChatsError | Refusal, PastChatsService], grant: Grant, asked: PastQuestion, *, skip: int = 0
+) -> PromptSearchResult:
     """Return the turns that match a query, best first; fail as ``past_chats_for`` does.
 
     If nothing is found, the reason names the projects and formats that no turn has.  *skip* more hits than asked
@@ -80,19 +81,16 @@ def searched_past_chats(
         since=asked.since,
         until=asked.until,
     )
-
-    def search(chats: PastChats) -> Effect[PromptSearchResult, PastChatsError]:
-        found = chats.search(asked.query, which=which, limit=asked.limit + skip, mode=asked.mode)
-        if not (which.projects or which.formats):
-            return found
-        return found.bind(lambda result: Effect.succeed(result) if result.hits else explained(chats, result))
-
-    def explained(chats: PastChats, result: PromptSearchResult) -> Effect[PromptSearchResult, PastChatsError]:
-        return chats.statistics().map(
-            lambda counts: evolve(result, reason="; ".join([result.reason, *unknown_names(which, counts)]))
+    limit = asked.limit + skip
+    found = await do(
+        past_chats_for(
+            grant, lambda chats: chats.search(asked.query, which=which, limit=limit, mode=asked.mode)
         )
-
-    return past_chats_for(grant, search)
+    )
+    if found.hits or not (which.projects or which.formats):
+        return found
+    counts = await do(past_chats_for(grant, lambda chats: chats.statistics()))
+    return evolve(found, reason="; ".join([found.reason, *unknown_names(which, counts)]))
 
 
 def recalled_past_chats(
