@@ -5,11 +5,11 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.effect import Effect
+from chatmemory.effect import Do, Effect
 from chatmemory.errors import RecallError
 from chatmemory.input.json_value import Json
 from chatmemory.longterm.contract import LongTermMemoryService
-from chatmemory.longterm.extraction.memory_extractor import Extraction, ProposedMemory, Speaker
+from chatmemory.longterm.extraction.memory_extractor import ProposedMemory, Speaker
 from chatmemory.longterm.memories import Category
 from chatmemory.longterm.saving.memory_drafts import DEFAULT_CATEGORY
 from chatmemory.programs.http.operation import Call, NoParameters, Operation
@@ -55,19 +55,13 @@ class ExtractedMemory:
     proposals: tuple[ProposedMemory, ...]
 
 
-def extract_memory(
-    call: Call[NoParameters, ExtractRequest],
-) -> Effect[ExtractedMemory, RecallError | Refusal, LongTermMemoryService]:
+@Effect.gen
+async def extract_memory(
+    do: Do[RecallError | Refusal, LongTermMemoryService], call: Call[NoParameters, ExtractRequest]
+) -> ExtractedMemory:
     """Propose a memory for a message, without saving it."""
     content = call.body.content
-    return LongTermMemoryService.use(
-        lambda memory: memory.extract(content, role=call.body.role or "user").map(
-            lambda found: _extracted(found, content)
-        )
-    )
-
-
-def _extracted(found: Extraction, content: str) -> ExtractedMemory:
+    found = await do(do.service(LongTermMemoryService).extract(content, role=call.body.role or "user"))
     best = found.best
     return ExtractedMemory(
         key="" if best is None else best.key,
