@@ -20,7 +20,7 @@ from chatmemory.effect.lazy import anyio
 from chatmemory.extra import needed
 from chatmemory.pastchats.contract import PastChatsIndexService, PastChatsService
 from chatmemory.programs.pastchats.host import Host
-from chatmemory.programs.shell.exit_codes import CommandError, failure_of_stack, value_of
+from chatmemory.programs.shell.exit_codes import CommandError, command_error, value_of
 from chatmemory_layers.past_chats_configuration import PastChatsPart, read_past_chats_settings
 from chatmemory_layers.setting_names import CONFIG
 from chatmemory_layers.sqlite.prompts.prompt_store import OPENING, store_path
@@ -71,11 +71,11 @@ class PastChatsHost(Host):
         settings = self._all_settings(serving)
         try:
             if serving.is_http:
-                value_of(serve_http(settings, serving.folders, port=serving.port))
+                serve_http(settings, serving.folders, port=serving.port)
             else:
                 serve_stdio(settings, serving.folders)
         except EffectFailed as failed:
-            raise failure_of_stack(failed) from failed
+            raise command_error(failed) from failed
 
     def settings(self) -> PastChatsSettings:
         return self._settings().past_chats
@@ -127,4 +127,4 @@ class PastChatsHost(Host):
             with ManagedRuntime(stack) as runtime:
                 return value_of(runtime.run_sync(effect))
         except EffectFailed as failed:  # the stack could not be built
-            raise failure_of_stack(failed) from failed
+            raise command_error(failed) from failed

@@ -94,6 +94,6 @@ def value_of(outcome: Outcome[A, ServiceError | ConfigError]) -> A:
     return outcome.unwrap()
 
 
-def failure_of_stack(failed: EffectFailed) -> CommandError:
-    """Return the error of a command whose stack could not be built."""
+def command_error(failed: EffectFailed) -> CommandError:
+    """Return the error of a command whose services, or whose server, could not be opened."""
     return CommandError(errors.memory_error(cast("RepositoryError | ConfigError", failed.error)))

@@ -17,10 +17,9 @@ import anyio
 from mcp.server.stdio import stdio_server
 from typing_extensions import Unpack
 
-from chatmemory.effect import Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.lazy import LazyModule
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.errors import ConfigError
 from chatmemory.programs.mcp.server import Services, memory_server
 from chatmemory.programs.operations.grant import main_grant
 from chatmemory.programs.shell.exit_codes import discard_unwritten
@@ -71,23 +70,20 @@ def serve_stdio(settings: Settings, folders: Sequence[str]) -> None:
     anyio.run(_stdio, settings, folders)
 
 
-def serve_http(settings: Settings, folders: Sequence[str], *, port: int | None) -> Outcome[None, ConfigError]:
+def serve_http(settings: Settings, folders: Sequence[str], *, port: int | None) -> None:
     """Answer over streamable HTTP until a signal comes; None for *port*: ``DEFAULT_PORT``.
 
     Raises:
-        EffectFailed: the services could not be built.
+        EffectFailed: the server cannot listen at its address, or the services could not be built.
     """
     _log_to_stderr()
     _warn_of_missing(folders)
     server = settings.server
     chosen = DEFAULT_PORT if port is None else port
-    opened = open_listener(server.host, chosen, needs_token=server.needs_token)
-    if isinstance(opened, Failure):
-        return opened
+    listener = open_listener(server.host, chosen, needs_token=server.needs_token).unwrap()
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
-    anyio.run(_http, settings, folders, opened.unwrap())
-    return Success(None)
+    anyio.run(_http, settings, folders, listener)
 
 
 def mcp_stack(

@@ -32,7 +32,7 @@ from chatmemory.pastchats.past_chats import Finding
 from chatmemory.programs.archive.rivals.rival import RivalFile
 from chatmemory.programs.commands.host import Host
 from chatmemory.programs.operations.grant import main_grant
-from chatmemory.programs.shell.exit_codes import CommandError, failure_of_stack, value_of
+from chatmemory.programs.shell.exit_codes import CommandError, command_error, value_of
 from chatmemory_layers import stacks
 from chatmemory_layers.configuration import read_settings
 from chatmemory_layers.files.sqlite_tables import rows_of
@@ -124,7 +124,7 @@ class MemoryHost(Host):
 
                 return anyio.run(server_checks, store.postgres)
         except EffectFailed as failed:
-            raise failure_of_stack(failed) from failed
+            raise command_error(failed) from failed
         return self.run(lambda: service_findings(place_of(settings), self.namespace()))
 
     def serve(self, serving: Serving, /) -> None:
@@ -136,9 +136,9 @@ class MemoryHost(Host):
         settings = self._settings_of(server, {"path": serving.past_chats})
         names_past_chats = serving.past_chats is not None
         try:
-            value_of(serve(settings, names_past_chats=names_past_chats, is_quiet=serving.is_quiet))
+            serve(settings, names_past_chats=names_past_chats, is_quiet=serving.is_quiet)
         except EffectFailed as failed:
-            raise failure_of_stack(failed) from failed
+            raise command_error(failed) from failed
 
     def rival_file(self, path: str, /) -> RivalFile:
         return RivalFile(Path(path), rows_of)
@@ -174,7 +174,7 @@ class MemoryHost(Host):
         try:
             path = store_file(settings.memory.store.sqlite)
         except EffectFailed as failed:
-            raise failure_of_stack(failed) from failed
+            raise command_error(failed) from failed
         try:
             is_there = path.exists()
         except OSError as error:  # a folder that may not be entered
@@ -204,7 +204,7 @@ class MemoryHost(Host):
         try:
             return value_of(anyio.run(in_a_loop))
         except EffectFailed as failed:  # the stack could not be built
-            raise failure_of_stack(failed) from failed
+            raise command_error(failed) from failed
 
 
 @Effect.gen

@@ -8,9 +8,8 @@ import anyio
 import click
 from typing_extensions import Unpack
 
-from chatmemory.effect import Failure, Layer, ManagedRuntime, Outcome, Success
+from chatmemory.effect import Layer, ManagedRuntime
 from chatmemory.effect.services.clock import SystemClock
-from chatmemory.errors import ConfigError
 from chatmemory.programs.http.app import Services, application
 from chatmemory.programs.http.operations.description import ServerFactsTag
 from chatmemory.settings.memory_settings import Settings
@@ -30,26 +29,23 @@ LINE: Final = "%(asctime)s %(message)s"
 log = logging.getLogger("chatmemory.http")
 
 
-def serve(settings: Settings, *, names_past_chats: bool, is_quiet: bool) -> Outcome[None, ConfigError]:
+def serve(settings: Settings, *, names_past_chats: bool, is_quiet: bool) -> None:
     """Answer clients until Ctrl-C or SIGTERM; *is_quiet*: the log leaves out requests.
 
     If the user named an index of past chats (*names_past_chats*) that does not exist, a message says so.
 
     Raises:
-        EffectFailed: the services could not be built.
+        EffectFailed: the server cannot listen at its address, or the services could not be built.
     """
     logging.basicConfig(format=LINE, level=logging.WARNING)
     log.setLevel(logging.WARNING if is_quiet else logging.INFO)
     server = settings.server
-    opened = open_listener(server.host, server.port, needs_token=server.needs_token)
-    if isinstance(opened, Failure):
-        return opened
+    listener = open_listener(server.host, server.port, needs_token=server.needs_token).unwrap()
     if names_past_chats:
         _warn_of_missing(settings.memory.past_chats)
     for notice in token_notices(server, SystemClock().now()):
         log.warning("%s", notice)
-    anyio.run(_answer, settings, opened.unwrap())
-    return Success(None)
+    anyio.run(_answer, settings, listener)
 
 
 def server_stack(settings: Settings, **parts: Unpack[stacks.Parts]) -> Layer[Services, stacks.StackError]:

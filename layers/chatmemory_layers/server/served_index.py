@@ -32,7 +32,7 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings
 from chatmemory_layers.files.local_files import files_inside
 from chatmemory_layers.files.paths import AllowedFolders, folders_of
 from chatmemory_layers.server.served_past_chats import failure_of_opening
-from chatmemory_layers.stacks.past_chats import OFFLINE, StackError, dry_run, indexing
+from chatmemory_layers.stacks.past_chats import StackError, dry_run, indexing
 
 A = TypeVar("A")
 
@@ -148,7 +148,7 @@ def _outside(paths: Sequence[str], allowed: AllowedFolders) -> tuple[Problem, ..
 
 
 def served_index(
-    settings: PastChatsSettings, embedding: EmbeddingSettings = OFFLINE, *, folders: Sequence[str] = ()
+    settings: PastChatsSettings, embedding: EmbeddingSettings, *, folders: Sequence[str]
 ) -> Layer[PastChatsIndexService]:
     """Return a layer of the index that *settings* name; *embedding* is the embedder that makes its vectors.
 
