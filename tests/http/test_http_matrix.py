@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import quote
@@ -123,11 +123,10 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         yield House(clients, report["history"]["summaryIds"][0])
 
 
-@asynccontextmanager
-async def beside(first: httpx.AsyncClient, token: str) -> AsyncGenerator[httpx.AsyncClient]:
-    """Give a client with another token of the server that *first* asks."""
+def beside(first: httpx.AsyncClient, token: str) -> httpx.AsyncClient:
+    """Return a client with another token of the server that *first* asks."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    yield httpx.AsyncClient(transport=first._transport, base_url=first.base_url, headers=headers)
+    return httpx.AsyncClient(transport=first._transport, base_url=first.base_url, headers=headers)
 
 
 def test_the_table_has_a_row_for_each_operation() -> None:

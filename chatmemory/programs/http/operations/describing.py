@@ -212,14 +212,12 @@ def get_health(_: Call[NoParameters, None]) -> Effect[Health, Never, ServerFacts
     return ServerFactsTag.use(lambda facts: Effect.succeed(Health(facts.version)))
 
 
-def get_readiness(_: Call[NoParameters, None]) -> Effect[Readiness, Refusal, ChatMemoryService]:
+@Effect.gen
+async def get_readiness(do: Do[Refusal, ChatMemoryService], _: Call[NoParameters, None]) -> Readiness:
     """Report that the store answers; 503 if it does not answer within two seconds."""
-    return (
-        ChatMemoryService.use(lambda memory: memory.list_conversations(limit=1))
-        .timeout(LONGEST_WAIT_SECONDS, lambda: GenericMemoryError(TOO_SLOW))
-        .alt(_not_ready)
-        .map(lambda _: Readiness())
-    )
+    asked = do.service(ChatMemoryService).list_conversations(limit=1)
+    await do(asked.timeout(LONGEST_WAIT_SECONDS, lambda: GenericMemoryError(TOO_SLOW)).alt(_not_ready))
+    return Readiness()
 
 
 def _not_ready(error: ReadError) -> Refusal:
