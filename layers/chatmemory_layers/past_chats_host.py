@@ -44,7 +44,6 @@ class PastChatsHost(Host):
     """Builds a stack for one effect, runs it, and closes the stack; see ``programs.pastchats.host``."""
 
     def __init__(self, *, db: str | None = None, config: str | None = None) -> None:
-        """Read and open nothing yet."""
         self.db = db
         self.config = config
         self.longest_wait_seconds: float | None = None

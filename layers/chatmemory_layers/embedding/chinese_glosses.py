@@ -33,7 +33,6 @@ class ChineseGlosses:
     """Returns the rows and weights for a Chinese text; several threads may use it at once."""
 
     def __init__(self) -> None:
-        """Map the files into memory."""
         self._words = mapped(GLOSSES.words)
         self._lines = mapped_numbers(GLOSSES.lines).cast("I")
         self._starts = mapped_numbers(GLOSSES.starts).cast("I")

@@ -95,7 +95,6 @@ class PlainStatic(QueryEmbedder):
         return MODEL
 
     def embed_query(self, text: str, /) -> Effect[Sequence[float] | None]:
-        """Return the vector of *text*, or None."""
         return Effect.sync(lambda: plain_vector(text))
 
 

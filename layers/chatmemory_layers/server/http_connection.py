@@ -219,7 +219,6 @@ class WholeAnswer(asyncio.Transport):
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        """Create a transport that writes to *transport*."""
         super().__init__()
         self._transport = transport
         self._loop = loop

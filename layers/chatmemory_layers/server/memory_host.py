@@ -68,7 +68,6 @@ class MemoryHost(Host):
         user: str | None = None,
         app: str | None = None,
     ) -> None:
-        """Read and open nothing yet."""
         self.store = store
         self.config = config
         self.user = user

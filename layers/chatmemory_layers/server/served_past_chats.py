@@ -53,7 +53,6 @@ class ReopenedIndex:
     """
 
     def __init__(self, settings: PastChatsSettings, embedding: EmbeddingSettings) -> None:
-        """Keep the settings; the file is opened when it is first used."""
         self._settings = settings
         self._embedding = embedding
         self._opened: _Opened | None = None
@@ -136,7 +135,6 @@ class ServedPastChats:
     """Runs the methods of ``PastChats`` in another thread; see there for what they promise."""
 
     def __init__(self, thread: ThreadRuntime[ReopenedIndexTag]) -> None:
-        """Use the index that is open in *thread*."""
         self._thread = thread
 
     def __getattr__(self, name: str) -> Callable[..., Effect[Any, PastChatsError]]:
