@@ -245,7 +245,7 @@ def decide_summary(
         return RepositoryError("summarize", "unexpected", f"{summary.draft.id!r} is already stored")
     place = max(message.place for message in covered)
     deleted = len(covered) if summary.delete_covered else 0
-    after = _rewritten(
+    after = rewritten(
         state,
         gone=covered,
         come=[InView(place, summary.draft.role, summary.draft.tokens)],
@@ -278,7 +278,7 @@ def decide_removal(
         now: the time of the change, UTC.
         threshold: queued work is removed unless the conversation still reaches this; None: it is removed.
     """
-    return _rewritten(
+    return rewritten(
         state,
         gone=removed,
         come=restored,
@@ -323,7 +323,7 @@ def is_due(conversation: Conversation, threshold: WorkThreshold | None) -> bool:
     return threshold is not None and threshold.is_reached_by(conversation)
 
 
-def _rewritten(
+def rewritten(
     state: ConversationState,
     *,
     gone: Sequence[InView],

@@ -47,13 +47,12 @@ class Gathering(Generic[Q, A]):
         *,
         is_of_one: Callable[[Exception], bool],
     ) -> None:
-        """Use the event loop of the caller."""
         self._run = run
         self._is_of_one = is_of_one
-        self._loop = asyncio.get_running_loop()
         self._waiting: list[_Asked[Q, A]] = []
         self._is_busy = False
-        self._worker: asyncio.Task[None] | None = None  # asyncio itself keeps only a weak reference
+        # asyncio itself keeps only a weak reference to a task.  None without a task, which would keep its loop.
+        self._worker: asyncio.Task[None] | None = None
         self._last_size = 1
 
     async def ask(self, request: Q, *, writes: bool = False) -> A:
@@ -64,7 +63,7 @@ class Gathering(Generic[Q, A]):
         """
         if self._last_size == 1 and not (self._is_busy or writes):
             return await self._ask_alone(request)
-        asked: _Asked[Q, A] = _Asked(request, principal(), self._loop.create_future())
+        asked: _Asked[Q, A] = _Asked(request, principal(), asyncio.get_running_loop().create_future())
         self._waiting.append(asked)
         if not self._is_busy:
             self._start_next_group()
@@ -86,7 +85,7 @@ class Gathering(Generic[Q, A]):
     def _start_next_group(self) -> None:
         self._is_busy = bool(self._waiting)
         if self._is_busy:
-            self._worker = self._loop.create_task(self._run_groups())
+            self._worker = asyncio.create_task(self._run_groups())
 
     async def _run_groups(self) -> None:
         try:
@@ -99,13 +98,13 @@ class Gathering(Generic[Q, A]):
                     # Tasks that have their answer now may ask again, and share the next run.
                     await asyncio.sleep(0)
         finally:
-            self._is_busy = False
+            self._is_busy, self._worker = False, None
             left, self._waiting = self._waiting, []
             for asked in left:  # the loop is closing
                 asked.answer.cancel()
 
     async def _run_group(self, group: Sequence[_Asked[Q, A]]) -> None:
-        end = self._loop.create_future()
+        end = asyncio.get_running_loop().create_future()
         for asked in group:
             asked.end = end
         by_principal = defaultdict[Principal, list[_Asked[Q, A]]](list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import plistlib
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,9 @@ Nice=10
 [Install]
 WantedBy=default.target
 """
+UNWRITABLE: Final = re.compile(
+    "[\0-\x1f\x7f\ud800-\udfff]"
+)  # systemd ends an entry at a line break, plistlib refuses the others
 NEXT: Final = {
     "systemd": """\
 next: pastchats-memory service systemd > ~/.config/systemd/user/pastchats-memory.service
@@ -108,7 +112,12 @@ def service(host: Host, manager: str | None, every: float) -> None:
     for option, path in (("--db", host.db), ("--config", host.config)):
         if path is not None:
             watch += [option, str(Path(path).absolute())]  # the service runs in another working folder
-    click.echo(unit_file(chosen, [str(Path(sys.argv[0]).absolute()), *watch]), nl=False)
+    command = [str(Path(sys.argv[0]).absolute()), *watch]
+    if unwritable := next((word for word in command if UNWRITABLE.search(word)), None):
+        raise click.UsageError(
+            f"no unit file can name {unwritable!r}: rename it, without line breaks and other control characters"
+        )
+    click.echo(unit_file(chosen, command), nl=False)
     click.echo(NEXT[chosen], err=True)
 
 

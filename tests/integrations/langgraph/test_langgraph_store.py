@@ -1,9 +1,11 @@
 """What agents of LangGraph find in our store: by meaning and by words, in order, exactly as it was put."""
 
 import asyncio
+import gc
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import pytest
 
@@ -60,6 +62,20 @@ def test_what_is_put_is_found_by_meaning_and_by_words_without_any_configuration(
         if query in WORDS:
             assert best.score > 0.5, "the words have half of the score, a vector alone comes to half at most"
             assert all(other.score is not None and other.score <= 0.5 for other in others)
+
+
+def test_a_closed_loop_is_not_kept(store: ChatMemoryStore) -> None:
+    loops = WeakSet[asyncio.AbstractEventLoop]()
+
+    async def put_and_get() -> None:
+        loops.add(asyncio.get_running_loop())
+        await asyncio.gather(*[store.aput(MEI, name, value) for name, value in FACTS.items()])
+        assert await store.aget(MEI, "diet") is not None
+
+    for _ in range(3):
+        asyncio.run(put_and_get())
+    gc.collect()
+    assert not loops
 
 
 async def test_a_managed_runtime_serves_its_own_loop_and_threads_serve_any(

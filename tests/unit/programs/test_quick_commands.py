@@ -17,7 +17,7 @@ from chatmemory.programs.pastchats.host import Host
 from chatmemory.programs.pastchats.program import run
 from chatmemory.programs.pastchats.quick_commands import run_quickly
 from chatmemory.programs.pastchats.serving_commands import unit_file
-from chatmemory.programs.shell.exit_codes import UNWRITABLE
+from chatmemory.programs.shell.exit_codes import UNWRITABLE, USAGE
 from tests.patience import PATIENCE_SECONDS
 
 HOOK_TOKENS = 600
@@ -153,6 +153,10 @@ def test_it_watches_the_same_index(
         for word in ("/opt/bin/pastchats-memory", "watch", "60", "--db", "/data/past.db"):
             assert word in said.out
         assert said.err.startswith("next: ")
+        for path in ("/data/past\n.db", "/data/\udcff.db"):
+            assert run(Listening().open, ["service", manager, "--db", path]) == USAGE
+            said = capsys.readouterr()
+            assert (said.out, "no unit file can name" in said.err) == ("", True)
 
 
 INTERRUPTED_IMPORT = """
