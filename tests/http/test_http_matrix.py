@@ -78,8 +78,8 @@ def request_of(operation: Operation, **instead: str) -> dict[str, Any]:
     return {**request, "params": sent}
 
 
-class House:
-    """A store in which Ada has said something, and a client for each."""
+class AskedServer:
+    """A server whose store holds what Ada has said, and a client for each."""
 
     def __init__(self, clients: dict[Who, httpx.AsyncClient], summary_id: str) -> None:
         self.clients = clients
@@ -103,7 +103,7 @@ class House:
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncGenerator[House]:
+async def server(tmp_path: Path) -> AsyncGenerator[AskedServer]:
     """Let Ada say and remember something, beside histories."""
     store = stacks.embedded(tmp_path / "a.db", strategy=EVERY_4)
     index_histories(tmp_path / "past-chats.db")
@@ -120,7 +120,7 @@ async def house(tmp_path: Path) -> AsyncGenerator[House]:
         assert (await first.post("/memories", json={"memories": [tea]})).status_code == 201
         assert (await first.put("/values/tea", json={"value": SECRET})).status_code == 200
         assert (await first.put(f"/memories/{MEMORY_ID}/pin", json={"pinned": True})).status_code == 200
-        yield House(clients, report["history"]["summaryIds"][0])
+        yield AskedServer(clients, report["history"]["summaryIds"][0])
 
 
 def beside(first: httpx.AsyncClient, token: str) -> httpx.AsyncClient:
@@ -136,9 +136,9 @@ def test_the_table_has_a_row_for_each_operation() -> None:
 READS: Final = [operation for operation in OPERATIONS if operation.method == "GET"]
 
 
-async def test_what_reads_is_allowed_where_the_table_says(house: House) -> None:
+async def test_what_reads_is_allowed_where_the_table_says(server: AskedServer) -> None:
     for operation in READS:
-        await check(house, operation)
+        await check(server, operation)
 
 
 @pytest.mark.parametrize(
@@ -146,15 +146,17 @@ async def test_what_reads_is_allowed_where_the_table_says(house: House) -> None:
     [operation for operation in OPERATIONS if operation not in READS],
     ids=lambda operation: operation.name,
 )
-async def test_an_operation_is_allowed_where_the_table_says(house: House, operation: Operation) -> None:
-    await check(house, operation)
+async def test_an_operation_is_allowed_where_the_table_says(
+    server: AskedServer, operation: Operation
+) -> None:
+    await check(server, operation)
 
 
-async def check(house: House, operation: Operation) -> None:
-    before = await house.what_is_adas()
+async def check(server: AskedServer, operation: Operation) -> None:
+    before = await server.what_is_adas()
     expected = dict(zip(WHO, TABLE[operation.name], strict=True))
     for who in reversed(WHO):  # Ada comes last, because what she does changes what is hers
-        answer = await house.ask(who, operation)
+        answer = await server.ask(who, operation)
         told = answer.text
         match expected[who]:
             case "token":
@@ -170,13 +172,13 @@ async def check(house: House, operation: Operation) -> None:
         if expected[who] != "yes":
             assert SECRET not in told, (who, told)
         if who != "ada":
-            assert await house.what_is_adas() == before, who
+            assert await server.what_is_adas() == before, who
 
 
-async def test_a_key_of_one_user_is_not_that_of_another(house: House) -> None:
+async def test_a_key_of_one_user_is_not_that_of_another(server: AskedServer) -> None:
     key, said = {"Idempotency-Key": "k"}, {"memories": [{"content": "the same words"}]}
     mine, again, another = [
-        await house.clients[who].post("/memories", headers=key, json=said) for who in ("ada", "ada", "bob")
+        await server.clients[who].post("/memories", headers=key, json=said) for who in ("ada", "ada", "bob")
     ]
     memory_id = mine.json()["outcomes"][0]["id"]
     assert memory_id in again.text

@@ -1,4 +1,4 @@
-"""The published schemas say what the classes are, and what the door accepts."""
+"""The published schemas say what the classes are, and which requests are accepted."""
 
 import json
 from datetime import UTC, datetime
@@ -164,7 +164,7 @@ def test_what_is_written_obeys_its_schema() -> None:
     assert wrong == []
 
 
-def test_schema_and_door_agree_about_a_message() -> None:
+def test_schema_and_parser_agree_about_a_message() -> None:
     new_message = validator("new_message")
     changes: list[tuple[dict[str, Any], bool]] = [
         ({}, True),

@@ -180,17 +180,12 @@ class ArrivingItems:
 
     def _put(self, record: ItemRecord) -> ItemPut | str:
         """Return the put of *record*, or what is wrong with it."""
-        name, value, index = (
-            ItemName(record.namespace, record.key),
-            to_json(record.value) or "null",
-            record.index,
-        )
+        name, value = ItemName(record.namespace, record.key), to_json(record.value) or "null"
+        index = record.index
         if index is None:
             return ItemPut(name, value, memory_terms("", key=record.key, value=record.value))
-        problems = text_problems("$.index.model", index.model) + text_problems(
-            "$.index.terms", index.terms or ""
-        )
-        if problems:
+        problems = text_problems("$.index.model", index.model)
+        if problems := problems + text_problems("$.index.terms", index.terms or ""):
             return str(problems[0])
         try:
             vectors = tuple(map(_vector_of, index.vectors))

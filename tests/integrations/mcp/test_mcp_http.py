@@ -122,7 +122,7 @@ async def test_a_token_decides_whose_memory_it_is(tmp_path: Path) -> None:
     assert not [token for token in ("ada-ada-ada", "eve-eve-eve") if token in log]
 
 
-def test_the_door_is_that_of_the_http_api(tmp_path: Path) -> None:
+def test_its_guards_are_those_of_the_http_api(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         port = urlsplit(server.url).port
         assert asked(server, *HEAD) == 200
