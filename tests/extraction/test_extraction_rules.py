@@ -6,6 +6,7 @@ from typing import Literal
 from hypothesis import given, strategies as st
 
 from chatmemory.context.recalled_block import MEMORIES_NOTICE, recalled_block
+from chatmemory.longterm.extraction.attributes.statements import with_attributes
 from chatmemory.longterm.extraction.memory_extractor import ProposedMemory, Speaker
 from chatmemory.longterm.extraction.rules import MAX_PROPOSALS, extract_by_rules
 from chatmemory.longterm.extraction.statements import LONGEST_READ, own_words
@@ -81,6 +82,53 @@ def test_a_list_stays_one_statement_and_two_statements_do_not_become_one(
     text: str, contents: list[str]
 ) -> None:
     assert sorted(one.content for one in extract_by_rules(text)) == contents
+
+
+@for_each(
+    ("text", "values"),
+    [
+        ("I moved from Berlin to Lisbon last month.", {"home": "Lisbon"}),
+        ("I moved to Oslo in March.", {"home": "Oslo"}),
+        ("I've lived in Rome since 2015.", {"home": "Rome"}),
+        ("I'm not based in Berlin.", {}),
+        ("I've worked at Shopify for six years.", {"employer": "Shopify"}),
+        ("I no longer work at Zalando.", {"personal fact": "no longer work at Zalando"}),
+        ("I switched from VS Code to Neovim last week.", {"development tool decision": "Neovim"}),
+        ("I'm moving to Denver in the spring.", {"plan": "Denver in the spring"}),
+        ("My budget is around $1,500.", {"personal fact": "budget is around $1,500"}),
+        ("I hate when people call me Jonathan.", {}),
+        ("My time zone is UTC+2.", {"time zone": "UTC+2"}),
+        ("My cat Luna died.", {}),
+        ("叫我小李就行。", {"用户姓名": "小李"}),
+        ("请称呼我为李博士。", {"用户姓名": "李博士"}),
+        ("我改名了，现在叫李雷。", {"用户姓名": "李雷"}),
+        ("项目从 Falcon 改名叫 Osprey 了。", {}),
+        ("我是爱尔兰人。", {"家乡": "爱尔兰"}),
+        ("我开的是一辆丰田卡罗拉。", {"汽车": "丰田卡罗拉"}),
+        ("我昨天升主管了。", {"用户职业": "主管"}),
+        ("我妈现在跟我们一起住。", {}),
+        ("我不记得我说过我住在苏州。", {}),
+    ],
+)
+def test_a_value_is_what_holds_now_and_no_more(text: str, values: dict[str, str]) -> None:
+    found = with_attributes(text, extract_by_rules(text))
+    assert {proposal.key: proposal.value for proposal in found} == values
+
+
+@for_each(
+    ("text", "attribute"),
+    [
+        ("Please answer in Portuguese.", "reply language"),
+        ("Please write commit messages in English.", None),
+        ("I write English at work.", None),
+        ("以后用英文回答。", "reply language"),
+        ("变量名一律用英文。", None),
+        ("注释用中文写。", None),
+    ],
+)
+def test_the_language_of_answers_is_not_that_of_code_and_mail(text: str, attribute: str | None) -> None:
+    (proposal,) = with_attributes(text, extract_by_rules(text))
+    assert proposal.attribute == attribute
 
 
 def test_a_reason_belongs_to_the_statement_and_not_to_its_value() -> None:
