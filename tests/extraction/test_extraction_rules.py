@@ -116,6 +116,33 @@ def test_a_value_is_what_holds_now_and_no_more(text: str, values: dict[str, str]
 
 
 @for_each(
+    "text",
+    [
+        "It made me realize the importance of patience.",
+        "Same here!",
+        "But here's some good news.",
+        "Spending time with family is so important.",
+        "Always here to help.",
+        "Never give up!",
+        "We totally agree.",
+        "Wow, that's a great biz idea, and really brave.",
+        "Joining a church can be really encouraging.",
+        "On another note, I made vegan ice cream for my vegan diet group.",
+        "不过现在时间有点晚了，下次再聊吧",
+        "今天去了公园，看到了非常漂亮的景色",
+        "也许该向其他人寻求帮助",
+        "一直在寻找一个可以倾诉的对象",
+        "在一份无聊的工作中真的很难长久",
+        "最近我在看一部很棒的电影",
+        "先把鲈鱼洗净，葱姜蒜放在鱼肚里",
+        "后面是 uvicorn，错误码 1006",
+    ],
+)
+def test_free_talk_states_no_fact(text: str) -> None:
+    assert with_attributes(text, extract_by_rules(text)) == ()
+
+
+@for_each(
     ("text", "attribute"),
     [
         ("Please answer in Portuguese.", "reply language"),
