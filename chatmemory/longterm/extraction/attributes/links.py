@@ -143,7 +143,8 @@ def _name(statement: AttributeStatement, known: Mapping[str, Memory]) -> str | N
     if replaced := _replaced(passage.text, passage.grammar.language, known):
         return replaced
     if statement.attribute in known and statement.of != UNKNOWN:
-        return None if statement.implied else statement.attribute
+        is_news = not statement.implied or in_any_language("alone").search(known[statement.attribute].content)
+        return statement.attribute if is_news else None
     family = [name for name in known if name.partition(":")[0] == statement.family]
     if statement.family == "pet":
         family = _of_a_kind(statement, family, known)
