@@ -66,7 +66,7 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
             conversation_id=holder.conversation_id("langchain", reader.path),
             role=role,
             kind="typed",
-            native_id=json_text(data.get("id")) or None,
+            native_id=json_text(data.get("id")),
             speaker=name or None if role in ("user", "assistant") else None,
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from chatmemory.input.json_value import Json, JsonObject, json_items, json_object, json_text
+from chatmemory.input.json_value import Json, JsonObject, first_text, json_items, json_object, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
 from chatmemory.pastchats.formats.reading.role_names import (
@@ -61,7 +61,6 @@ def _turns(message: JsonObject, holder: Holder, path: str) -> Iterator[Parsed]:
     role = role_of(name) or "user"
     parts = content_in(message.get(text))
     note_calls(parts, message)
-    ids = (message.get(name) for name in _ID_FIELDS)
     yield from listed_turns(
         parts,
         message,
@@ -69,7 +68,7 @@ def _turns(message: JsonObject, holder: Holder, path: str) -> Iterator[Parsed]:
         conversation_id=holder.conversation_id("role_list", path),
         role=role,
         kind="thinking" if message.get("isThought") is True else None,
-        native_id=next((native for native in ids if isinstance(native, str) and native), None),
+        native_id=first_text(message, *_ID_FIELDS),
         speaker=_speaker(message, name),
     )
 

@@ -11,6 +11,7 @@ from attrs import define, evolve, field
 
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import (
+    EMPTY,
     Json,
     JsonObject,
     first_said,
@@ -167,16 +168,16 @@ def content_turns(
     conversation_id: str,
     role: Role,
     kind: TurnKind = "typed",
-    native_id: str | None = None,
+    native_id: str = "",
     first_index: int | None = None,
     timestamp: datetime | None = None,
     project: str = "",
-    metadata: JsonObject | None = None,
+    metadata: JsonObject = EMPTY,
 ) -> Iterator[PromptTurn]:
     """Yield the turns of one message in their natural order: thinking, text, attached, results.
 
     The tool calls belong to the turn of the text, or of the thinking when there is no text.  *first_index* is the
-    ``turn_index`` of the first turn.
+    ``turn_index`` of the first turn.  Blank members of *metadata* are left out.
     """
     if role == "user" and kind == "typed":
         parted = [words_and_notes(text) for text in content.texts]
@@ -199,9 +200,9 @@ def content_turns(
             role=speaker,
             content=words,
             kind=text_kind,
-            native_id=native_id and native_id + suffix,
+            native_id=native_id + suffix if native_id else None,
             turn_index=None if first_index is None else first_index + place,
             timestamp=timestamp,
             project=project,
-            metadata={**(metadata or {}), **(calls if suffix == bearer else {})},
+            metadata=without_blanks({**metadata, **(calls if suffix == bearer else {})}),
         )

@@ -13,7 +13,7 @@ from typing import TypeAlias, TypeVar, final
 from attrs import define, evolve, field, frozen
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject, json_object, without_blanks
+from chatmemory.input.json_value import Json, JsonObject, json_object
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
@@ -166,10 +166,10 @@ def _turns(read: Line, session: Session, conversation_id: str, calls: list[JsonO
         conversation_id=conversation_id,
         role=read.role,
         kind=read.kind,
-        native_id=read.native_id or None,
+        native_id=read.native_id,
         timestamp=read.at,
         project=session.project,
-        metadata=without_blanks({**session.facts, **read.facts}),
+        metadata={**session.facts, **read.facts},
     )
 
 

@@ -36,7 +36,7 @@ def listed_turns(
     conversation_id: str,
     role: Role,
     kind: TurnKind | None = None,
-    native_id: str | None = None,
+    native_id: str = "",
     speaker: str | None = None,
 ) -> Iterator[PromptTurn]:
     """Yield the turns of *message*; no turns when it has no text.  Without *kind*, its role decides."""

@@ -24,7 +24,6 @@ from chatmemory.input.json_value import (
     json_items,
     json_objects,
     value_at,
-    without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
@@ -194,17 +193,16 @@ class TreeFormat:
             return
         if said.role == "assistant" and said.kind == "typed":
             said.content.tool_calls[:0], conversation.calls = conversation.calls, []
-        facts = {"title": conversation.title, **self.facts(message, conversation, said.role)}
         yield from content_turns(
             said.content,
             conversation_id=conversation.conversation_id,
             role=said.role,
             kind=said.kind,
-            native_id=native_id or None,
+            native_id=native_id,
             first_index=turn_index,
             timestamp=instant_of(value_at(message, *self.written_at)),
             project=conversation.project,
-            metadata=without_blanks(facts),
+            metadata={"title": conversation.title, **self.facts(message, conversation, said.role)},
         )
 
 

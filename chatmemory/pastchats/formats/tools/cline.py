@@ -15,7 +15,6 @@ from chatmemory.input.json_value import (
     json_object,
     json_objects,
     json_text,
-    without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, KnownRoot
@@ -167,10 +166,10 @@ def _message_turns(
         conversation_id=conversation_id,
         role="summary" if is_summary else "user" if role == "user" else "assistant",
         kind="summary" if is_summary else "typed",
-        native_id=json_text(message.get("id")) or None,
+        native_id=json_text(message.get("id")),
         timestamp=instant_of(message.get("ts")),
         project=folder,
-        metadata=without_blanks({"cwd": folder, "model": model, "agent": session.get("agent")}),
+        metadata={"cwd": folder, "model": model, "agent": session.get("agent")},
     )
 
 

@@ -14,7 +14,6 @@ from chatmemory.input.json_value import (
     json_object,
     json_objects,
     json_text,
-    without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
@@ -52,7 +51,6 @@ def _claim(head: Head) -> Claim | None:
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     session = texts_beside(reader, "history")
     native_id = session.get("sessionId") or reader.path
-    about = {"title": session.get("title")}
     for found in json_members(reader, ("history",)):
         if isinstance(found, HistoryIssue):
             yield found
@@ -69,11 +67,12 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
             conversation_id=f"continue:{native_id}",
             role=speaker,
             kind=kind,
-            native_id=json_text(message.get("id")) or None,
+            native_id=json_text(message.get("id")),
             project=folder_of(session.get("workspaceDirectory", "")),
-            metadata=without_blanks(
-                about | {"model": session.get("chatModelTitle")} if role == "assistant" else about
-            ),
+            metadata={
+                "title": session.get("title"),
+                "model": session.get("chatModelTitle") if role == "assistant" else "",
+            },
         )
 
 

@@ -19,7 +19,6 @@ from chatmemory.input.json_value import (
     json_object,
     json_objects,
     json_text,
-    without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
@@ -117,27 +116,25 @@ def _turns(
         conversation_id=conversation_id,
         role="user",
         kind="harness" if request.get("isSystemInitiated") else "command" if is_command else "typed",
-        native_id=native_id or None,
+        native_id=native_id,
         timestamp=at,
         project=project,
-        metadata=without_blanks({"title": title}),
+        metadata={"title": title},
     )
     error = json_object(json_object(request.get("result")).get("errorDetails")).get("message")
     yield from content_turns(
         answer.content(),
         conversation_id=conversation_id,
         role="assistant",
-        native_id=first_said(request.get("responseId"), native_id and f"{native_id}#response") or None,
+        native_id=first_said(request.get("responseId"), native_id and f"{native_id}#response"),
         timestamp=at,
         project=project,
-        metadata=without_blanks(
-            {
-                "title": title,
-                "model": request.get("modelId"),
-                "error": error,
-                "is_canceled": True if request.get("isCanceled") else None,
-            }
-        ),
+        metadata={
+            "title": title,
+            "model": request.get("modelId"),
+            "error": error,
+            "is_canceled": True if request.get("isCanceled") else None,
+        },
     )
 
 

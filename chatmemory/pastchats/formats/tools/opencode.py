@@ -20,7 +20,7 @@ from chatmemory.input.json_value import (
     json_object,
     json_objects,
     json_text,
-    without_blanks,
+    value_at,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
@@ -261,21 +261,17 @@ def _turns(
             conversation_id=f"opencode:{json_text(about.get('id')) or fallback}",
             role="summary" if is_summary else role,
             kind="summary" if is_summary else "typed",
-            native_id=json_text(info.get("id")) or None,
+            native_id=json_text(info.get("id")),
             timestamp=instant_of(json_object(info.get("time")).get("created")),
             project=json_text(about.get("directory")),
-            metadata=without_blanks(
-                {
-                    "title": about.get("title"),
-                    "cwd": about.get("directory"),
-                    "parent_session": about.get("parentID"),
-                    "model": first_said(info.get("modelID"), model.get("modelID"))
-                    if role == "assistant"
-                    else "",
-                    "on_current_path": None if is_kept else False,
-                    "error": json_object(json_object(info.get("error")).get("data")).get("message"),
-                }
-            ),
+            metadata={
+                "title": about.get("title"),
+                "cwd": about.get("directory"),
+                "parent_session": about.get("parentID"),
+                "model": first_said(info.get("modelID"), model.get("modelID")) if role == "assistant" else "",
+                "on_current_path": None if is_kept else False,
+                "error": value_at(info, "error", "data", "message"),
+            },
         )
         yield from (UnknownRecord(f"part {one}") for one in unknown)
 
