@@ -8,7 +8,7 @@ from attrs import frozen
 
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat
+from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat, surest
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.prompt import KEPT_KINDS
@@ -88,8 +88,7 @@ def parsed(
 def claimed(format_: HistoryFormat, content: Any, *, path: str = "/chats/x.txt") -> Claim | None:
     """Return the surest claim of *format_* to *content*, by whichever shape it may have."""
     head = read_head(TextReader(path, {path: _bytes(content)}))
-    claims = [claim for reading in readings(head) if (claim := format_.claim(reading))]
-    return max(claims, key=lambda claim: claim.confidence, default=None)
+    return surest(map(format_.claim, readings(head)))
 
 
 def certainty(format_: HistoryFormat, content: Any, path: str = PATH) -> int:

@@ -18,6 +18,7 @@ from chatmemory.pastchats.formats.history_format import (
     HistoryFormat,
     HistoryReader,
     UnreadableHistoryError,
+    surest,
 )
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 
@@ -94,11 +95,10 @@ def _decide(
 def _claim(format_: HistoryFormat, head: Head) -> Claim | HistoryIssue | None:
     """Return the most confident claim of *format_* over the possible readings of *head*."""
     try:
-        claims = [claim for reading in readings(head) if (claim := format_.claim(reading)) is not None]
+        return surest(map(format_.claim, readings(head)))
     except Exception as reason:  # noqa: BLE001  a format of others may fail as it pleases: one format, not the run
         detail = f"{format_.name} could not look at it: {type(reason).__name__}: {reason}"
         return HistoryIssue("reader_failed", head.path, detail)
-    return max(claims, key=lambda claim: claim.confidence, default=None)
 
 
 def _without_claims(head: Head) -> HistoryIssue | None:

@@ -4,12 +4,12 @@ Readers are plain functions of bytes.  They neither open files nor use a store, 
 with text.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, Protocol, TypeAlias, final
 
 from attrs import frozen
 
-from chatmemory.input.json_value import Json
+from chatmemory.input.json_value import Json, JsonObject, json_object
 from chatmemory.pastchats.formats.histories import Parsed
 
 HEAD_BYTES: Final = 65_536
@@ -79,6 +79,11 @@ class Head:
     document: Json
     text: str
 
+    @property
+    def first(self) -> JsonObject:
+        """The document, or else the first record; an empty object if that is another value."""
+        return json_object(self.document or next(iter(self.records), None))
+
 
 @final
 @frozen
@@ -94,6 +99,11 @@ class Claim:
     confidence: int
     evidence: str
     is_transcript: bool = True
+
+
+def surest(claims: Iterable[Claim | None]) -> Claim | None:
+    """Return the claim with the highest confidence, the first among equals; None if there is none."""
+    return max(filter(None, claims), key=lambda claim: claim.confidence, default=None)
 
 
 @final

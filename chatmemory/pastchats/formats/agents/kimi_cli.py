@@ -105,8 +105,7 @@ def _begin(reader: HistoryReader, session: Session) -> None:
     is_main = agent[2] == "main"
     session.native_id = agent[1] if is_main else f"{agent[1]}/{agent[2]}"
     if (state := reader.sibling("../../state.json")) is not None:
-        head = read_head(state)
-        about = json_object(head.document or next(iter(head.records), None))
+        about = read_head(state).first
         session.project = first_said(about.get("cwd"), about.get("workDir"))
         session.facts["title"] = about.get("title")
         session.facts["parent_session"] = "" if is_main else agent[1]

@@ -24,7 +24,14 @@ from chatmemory.input.json_value import (
 )
 from chatmemory.pastchats.formats.claude.claude_survey import ClaudeSurvey, mark_of, survey
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
+from chatmemory.pastchats.formats.history_format import (
+    Claim,
+    FileFormat,
+    Head,
+    HistoryReader,
+    roots_in,
+    surest,
+)
 from chatmemory.pastchats.formats.reading.content_blocks import BETWEEN_BLOCKS, Content, parts_of
 from chatmemory.pastchats.formats.reading.envelopes import CONTINUED, HARNESS
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -66,8 +73,7 @@ def _claim(head: Head) -> Claim | None:
         if {"sessionId", "fullPath"} <= entry.keys():
             return Claim(90, "Claude Code's list of the sessions beside it", is_transcript=False)
         return None
-    claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
-    return max(claims, key=lambda claim: claim.confidence, default=None)
+    return surest(map(_claim_of_record, map(json_object, head.records)))
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:

@@ -15,8 +15,7 @@ _PLACEHOLDER: Final = re.compile(r"\[Pasted text #(\d+)[^\]]*\]")
 
 def _claim(head: Head) -> Claim | None:
     """Look for a prompt as it was displayed, with its pasted texts and its project."""
-    for value in head.records:
-        record = json_object(value)
+    for record in map(json_object, head.records):
         if "display" in record and "pastedContents" in record and "timestamp" in record:
             return Claim(95, "a record with display, pastedContents and timestamp")
         if "display" in record and "project" in record and "timestamp" in record:

@@ -15,7 +15,7 @@ from attrs import define, evolve, field, frozen
 from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, json_object
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot
+from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader, KnownRoot, surest
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_turns
 from chatmemory.pastchats.formats.reading.json_lines import object_lines
 from chatmemory.pastchats.formats.reading.text_lines import holds
@@ -117,8 +117,7 @@ class LineFormat:
         """Return the claim with the highest confidence for a record of the head."""
         if head.shape != "json_lines":
             return None
-        claims = filter(None, (self.claim_of(json_object(value), head.path) for value in head.records))
-        return max(claims, key=lambda claim: claim.confidence, default=None)
+        return surest(self.claim_of(json_object(value), head.path) for value in head.records)
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:
         """Yield the turns of the file in their order, and an issue for each damage."""

@@ -27,7 +27,14 @@ from chatmemory.input.json_value import (
     without_blanks,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
-from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
+from chatmemory.pastchats.formats.history_format import (
+    Claim,
+    FileFormat,
+    Head,
+    HistoryReader,
+    roots_in,
+    surest,
+)
 from chatmemory.pastchats.formats.reading.envelopes import HARNESS, words_and_notes
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
@@ -77,8 +84,7 @@ def _claim(head: Head) -> Claim | None:
         document = json_object(head.document)
         is_rollout = "items" in document and "instructions" in json_object(document.get("session"))
         return Claim(92, "session with instructions, and items") if is_rollout else None
-    claims = filter(None, (_claim_of_record(json_object(value)) for value in head.records))
-    return max(claims, key=lambda claim: claim.confidence, default=None)
+    return surest(map(_claim_of_record, map(json_object, head.records)))
 
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
@@ -338,9 +344,7 @@ def _shown(event: JsonObject) -> tuple[Role | None, Stream, Json]:
 
 def _records(reader: HistoryReader) -> Iterator[JsonObject | HistoryIssue]:
     """Yield the records of a rollout, which is one record per line or one JSON document."""
-    head = read_head(reader)
-    document = json_object(head.document or (head.records[0] if head.records else None))
-    if "session" in document and "items" in document:
+    if {"session", "items"} <= read_head(reader).first.keys():
         for walked in walk(reader, ("items",)):
             if isinstance(walked, HistoryIssue):
                 yield walked

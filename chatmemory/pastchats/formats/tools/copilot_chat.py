@@ -49,8 +49,7 @@ _SILENT: Final = frozenset({
 
 def _claim(head: Head) -> Claim | None:
     """Claim a session with ``requests`` and a ``responderUsername``, or the log of such a session."""
-    first = json_object(head.records[0] if head.records else head.document)
-    if first.get("kind") == 0 and len(_OF_SESSIONS & json_object(first.get("v")).keys()) > 1:
+    if head.first.get("kind") == 0 and len(_OF_SESSIONS & json_object(head.first.get("v")).keys()) > 1:
         return Claim(96, "a log of mutations that begins with a chat session")
     session = json_object(head.document)
     if _is_session(session):

@@ -57,8 +57,7 @@ def _claim(head: Head) -> Claim | None:
         document = json_object(head.document)
         is_session = "sessionId" in document and ("chatMessages" in document or "timeline" in document)
         return Claim(93, "sessionId with chatMessages or timeline") if is_session else None
-    for value in head.records:
-        record = json_object(value)
+    for record in map(json_object, head.records):
         kind = json_text(record.get("type"))
         if not isinstance(record.get("data"), Mapping) or "sessionId" in record:
             continue
@@ -71,9 +70,7 @@ def _claim(head: Head) -> Claim | None:
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     """Yield the turns of the session, and those of its subagents."""
-    head = read_head(reader)
-    document = json_object(head.document or (head.records[0] if head.records else None))
-    if "timeline" in document or "chatMessages" in document:
+    if {"timeline", "chatMessages"} & read_head(reader).first.keys():
         return _timeline(reader)
     return _Events(reader, _taken_back(reader)).parsed()
 

@@ -56,8 +56,7 @@ def _claim(head: Head) -> Claim | None:
         if any(EXPORTED.fullmatch(line) for line in head.text.split("\n", _HEAD_LINES)[:_HEAD_LINES]):
             return Claim(97, "a line _Exported on ... from Cursor_")
         return Claim(88, "user: and <user_query>") if is_transcript(head.text) else None
-    for value in head.records:
-        record = json_object(value)
+    for record in map(json_object, head.records):
         message = json_object(record.get("message"))
         if "type" in record or json_text(record.get("role")) not in PLAIN_ROLES or "content" not in message:
             continue

@@ -66,8 +66,7 @@ _HELD_CHARACTERS: Final = 8 * 1024 * 1024
 def _claim(head: Head) -> Claim | None:
     """Look for the hash of the project, or for messages with parts by ``model``."""
     if head.shape == "json_lines":
-        for value in head.records:
-            record = json_object(value)
+        for record in map(json_object, head.records):
             if "sessionId" in record and "projectHash" in record and "type" not in record:
                 return Claim(96, "a record with sessionId and projectHash")
             if "$rewindTo" in record or "$set" in record:
@@ -88,8 +87,7 @@ def _claim(head: Head) -> Claim | None:
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     """Yield the turns that the session holds at its end."""
     head = read_head(reader)
-    first = json_object(head.records[0] if head.records else None)
-    if head.shape == "json_lines" and "messages" not in first and "history" not in first:
+    if head.shape == "json_lines" and not {"messages", "history"} & head.first.keys():
         return _lines(reader)
     return _document(reader, head)
 
@@ -188,9 +186,8 @@ def _lines(reader: HistoryReader) -> Iterator[Parsed]:
 
 
 def _document(reader: HistoryReader, head: Head) -> Iterator[Parsed]:
-    known = json_object(head.document) or (json_object(head.records[0]) if head.records else {})
     session: dict[str, Json] = {
-        key: value for key, value in known.items() if key not in {"messages", "history"}
+        key: value for key, value in head.first.items() if key not in {"messages", "history"}
     }
     is_list = not isinstance(head.document, Mapping) and not head.records
     lists = ((),) if is_list else (("messages",), ("history",))
