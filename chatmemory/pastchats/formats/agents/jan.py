@@ -6,7 +6,7 @@ as the Assistants API documents it.
 
 from typing import Final
 
-from chatmemory.input.json_value import JsonObject, json_object, json_text
+from chatmemory.input.json_value import JsonObject, json_text, value_at
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import content_of
@@ -34,7 +34,7 @@ def _read(record: JsonObject, session: Session) -> Read:
         kind=kind_of(role),
         native_id=json_text(record.get("id")),
         at=instant_of(record.get("created_at")),
-        facts={"model": json_object(json_object(record.get("metadata")).get("assistant")).get("model")},
+        facts={"model": value_at(record, "metadata", "assistant", "model")},
     )
 
 

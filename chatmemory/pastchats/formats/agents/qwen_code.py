@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from chatmemory.input.choices import Role
-from chatmemory.input.json_value import Json, JsonObject, json_object, json_objects, json_text
+from chatmemory.input.json_value import Json, JsonObject, json_object, json_objects, json_text, value_at
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
@@ -85,7 +85,7 @@ def _content(parts: Json, role: Role) -> Content:
         call = json_object(part.get("functionCall"))
         if call:
             content.called(call.get("name"), call.get("id"))
-        response = json_object(json_object(part.get("functionResponse")).get("response"))
+        response = json_object(value_at(part, "functionResponse", "response"))
         content.results.append(plain_text(response.get("output")) or plain_text(response.get("error")))
     return content
 

@@ -14,6 +14,7 @@ from chatmemory.input.json_value import (
     json_object,
     json_objects,
     json_text,
+    value_at,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
@@ -91,14 +92,13 @@ def _messages(record: JsonObject) -> Sequence[Json]:
         if messages:
             # Of two answers, the preferred one.
             return [*messages, *json_items(record.get("preferred_output"))]
-    body = json_object(json_object(record.get("response")).get("body"))
-    return [choice.get("message") for choice in list(json_objects(body.get("choices")))[:1]]
+    choices = list(json_objects(value_at(record, "response", "body", "choices")))
+    return [choice.get("message") for choice in choices[:1]]
 
 
 def _facts(record: JsonObject) -> JsonObject:
-    model = record.get("model") or json_object(record.get("body")).get("model")
-    model = model or json_object(json_object(record.get("response")).get("body")).get("model")
-    return {**record, "model": json_text(model)}
+    asked, answered = value_at(record, "body", "model"), value_at(record, "response", "body", "model")
+    return {**record, "model": json_text(record.get("model") or asked or answered)}
 
 
 def _is_message(value: Json) -> bool:

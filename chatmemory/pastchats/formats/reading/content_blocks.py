@@ -51,6 +51,7 @@ class Content:
         attached: texts that came with the message, which the speaker did not write.
         tool_calls: ``{name, id}`` of each.
         attachments: ``{name, type}`` of each.
+        unknown: the types of the parts that the reader does not know.
     """
 
     texts: list[str] = field(factory=list[str])
@@ -59,6 +60,7 @@ class Content:
     attached: list[str] = field(factory=list[str])
     tool_calls: list[JsonObject] = field(factory=list[JsonObject])
     attachments: list[JsonObject] = field(factory=list[JsonObject])
+    unknown: list[str] = field(factory=list[str])
 
     @property
     def text(self) -> str:

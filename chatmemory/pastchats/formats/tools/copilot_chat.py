@@ -19,6 +19,7 @@ from chatmemory.input.json_value import (
     json_object,
     json_objects,
     json_text,
+    value_at,
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
@@ -80,7 +81,7 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
         answer.read(found.get("response"))
         project = project or answer.folder.rstrip("/")
         yield from _turns(found, answer, conversation_id, project, session)
-        yield from (UnknownRecord(f"response {kind}") for kind in answer.unknown)
+        yield from (UnknownRecord(f"response {kind}") for kind in answer.other.unknown)
 
 
 def _is_session(session: JsonObject) -> bool:
@@ -120,7 +121,6 @@ def _turns(
         project=project,
         metadata={"title": title},
     )
-    error = json_object(json_object(request.get("result")).get("errorDetails")).get("message")
     yield from content_turns(
         answer.content(),
         conversation_id=conversation_id,
@@ -131,7 +131,7 @@ def _turns(
         metadata={
             "title": title,
             "model": request.get("modelId"),
-            "error": error,
+            "error": value_at(request, "result", "errorDetails", "message"),
             "is_canceled": True if request.get("isCanceled") else None,
         },
     )
@@ -144,7 +144,6 @@ class _Answer:
 
     pieces: list[str] = field(factory=list[str])
     other: Content = field(factory=Content)
-    unknown: list[str] = field(factory=list[str])
     folder: str = ""
     is_open: bool = False
 
@@ -194,7 +193,7 @@ class _Answer:
                 is_text = output.get("isText", output.get("type") == "embed")
                 self.other.results.append(json_text(output.get("value")) if is_text else "")
         elif kind not in _SILENT:
-            self.unknown.append(kind)
+            self.other.unknown.append(kind)
 
 
 def _ends_in_a_fence(text: str) -> bool:

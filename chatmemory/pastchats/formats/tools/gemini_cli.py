@@ -23,14 +23,12 @@ from chatmemory.input.json_value import (
 )
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader, roots_in
-from chatmemory.pastchats.formats.reading.content_blocks import Content
+from chatmemory.pastchats.formats.reading.content_blocks import BETWEEN_BLOCKS, Content
 from chatmemory.pastchats.formats.reading.history_head import read_head
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.json_lines import json_lines
 from chatmemory.pastchats.formats.reading.json_walk import json_members, members_beside
 from chatmemory.pastchats.prompt import TurnKind
-
-_BETWEEN: Final = "\n\n"
 
 _SETUP: Final = ("This is the Gemini CLI. We are setting up the context for our chat.", "<session_context>")
 _SETUP_ANSWER: Final = "Got it. Thanks for the context!"
@@ -233,15 +231,15 @@ class _Session:
             yield UnknownRecord(type_ or "(none)")
             return
         parts = parts_of(message)
-        words = _BETWEEN.join(parts.texts)
+        words = BETWEEN_BLOCKS.join(parts.texts)
         display = shown(message)
         kind: TurnKind = "harness"
         if role != "system":
             kind = kind_of_words(words, display=display, is_users=role == "user")
         spoken: tuple[tuple[Role, TurnKind, str, str], ...] = (
-            (role, "thinking", _BETWEEN.join(filter(None, parts.thinking)), "#thinking"),
+            (role, "thinking", BETWEEN_BLOCKS.join(filter(None, parts.thinking)), "#thinking"),
             ("summary" if kind == "summary" else role, kind, words, ""),
-            ("tool", "tool_result", _BETWEEN.join(filter(None, parts.results)), "#results"),
+            ("tool", "tool_result", BETWEEN_BLOCKS.join(filter(None, parts.results)), "#results"),
         )
         metadata = without_blanks(
             {
@@ -292,7 +290,9 @@ def parts_of(message: JsonObject) -> Content:
         responses = [
             _result(json_object(part.get("functionResponse"))) for part in json_objects(call.get("result"))
         ]
-        parts.results.append(_BETWEEN.join(filter(None, responses)) or json_text(call.get("resultDisplay")))
+        parts.results.append(
+            BETWEEN_BLOCKS.join(filter(None, responses)) or json_text(call.get("resultDisplay"))
+        )
     return parts
 
 
@@ -313,7 +313,9 @@ def shown(message: JsonObject) -> str:
     display: Json = message.get("displayContent")
     if isinstance(display, str):
         return display
-    return _BETWEEN.join(text for part in json_objects(display) if (text := json_text(part.get("text"))))
+    return BETWEEN_BLOCKS.join(
+        text for part in json_objects(display) if (text := json_text(part.get("text")))
+    )
 
 
 def kind_of_words(text: str, *, display: str, is_users: bool) -> TurnKind:

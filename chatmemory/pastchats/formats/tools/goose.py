@@ -16,6 +16,7 @@ from chatmemory.input.json_value import (
     json_object,
     json_objects,
     json_text,
+    value_at,
 )
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, roots_in
@@ -48,9 +49,9 @@ def _read(record: JsonObject, session: Session) -> Read:
     role = _ROLES.get(json_text(record.get("role")))
     if role is None:
         return UnknownRecord(f"role {record.get('role')}")
-    content, unknown = _content(record.get("content_json") or record.get("content"))
-    if unknown and not content.turn_count:
-        return UnknownRecord(f"content {unknown[0]}")
+    content = _content(record.get("content_json") or record.get("content"))
+    if content.unknown and not content.turn_count:
+        return UnknownRecord(f"content {content.unknown[0]}")
     meta = json_object(record.get("metadata_json"))
     is_shown = meta.get("userVisible", True) is not False
     number = record.get("id")
@@ -63,14 +64,12 @@ def _read(record: JsonObject, session: Session) -> Read:
     )
 
 
-def _content(blocks: Json) -> tuple[Content, list[str]]:
-    """Return the parts of a message, and the types of unknown parts."""
+def _content(blocks: Json) -> Content:
     content = Content()
-    unknown: list[str] = []
     for block in json_objects(blocks):
         kind = json_text(block.get("type"))
         if kind == "toolRequest":
-            call = json_object(json_object(block.get("toolCall")).get("value"))
+            call = json_object(value_at(block, "toolCall", "value"))
             content.called(call.get("name"), block.get("id"))
         elif kind == "toolResponse":
             result = json_object(block.get("toolResult"))
@@ -80,8 +79,8 @@ def _content(blocks: Json) -> tuple[Content, list[str]]:
         elif kind in {"text", "thinking", "reasoning"}:
             content.add(dict(block))
         elif kind not in _SILENT:
-            unknown.append(kind or "(none)")
-    return content, unknown
+            content.unknown.append(kind or "(none)")
+    return content
 
 
 goose: Final = LineFormat(

@@ -254,7 +254,7 @@ def _turns(
             yield UnknownRecord(f"role {info.get('role')}")
             continue
         is_summary = role == "assistant" and info.get("summary") is True
-        content, unknown = _content(message, role)
+        content = _content(message, role)
         model = json_object(info.get("model"))
         yield from content_turns(
             content,
@@ -273,13 +273,11 @@ def _turns(
                 "error": value_at(info, "error", "data", "message"),
             },
         )
-        yield from (UnknownRecord(f"part {one}") for one in unknown)
+        yield from (UnknownRecord(f"part {one}") for one in content.unknown)
 
 
-def _content(message: _Message, role: Role) -> tuple[Content, list[str]]:
-    """Return the sorted parts of *message*, and the types of unknown parts."""
+def _content(message: _Message, role: Role) -> Content:
     content = Content()
-    unknown: list[str] = []
     for part in message.parts:
         kind = json_text(part.get("type"))
         if kind == "text":
@@ -294,10 +292,10 @@ def _content(message: _Message, role: Role) -> tuple[Content, list[str]]:
             name = first_said(part.get("filename"), part.get("url"))
             content.attach(name, part.get("mime"))
         elif kind not in _SILENT:
-            unknown.append(kind)
+            content.unknown.append(kind)
     if role == "user" and not content.text:
-        content.texts.append(json_text(json_object(message.info.get("summary")).get("body")))
-    return content, unknown
+        content.texts.append(json_text(value_at(message.info, "summary", "body")))
+    return content
 
 
 def _add_tool(content: Content, part: JsonObject) -> None:

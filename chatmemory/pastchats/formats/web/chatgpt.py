@@ -80,9 +80,10 @@ def _said(node: JsonObject) -> Said | UnknownRecord | None:
     content = json_object(message.get("content"))
     content_type = json_text(content.get("content_type"))
     details = json_object(message.get("metadata"))
-    role = PLAIN_ROLES.get(json_text(json_object(message.get("author")).get("role")))
+    author = value_at(message, "author", "role")
+    role = PLAIN_ROLES.get(json_text(author))
     if role is None:
-        return UnknownRecord(f"author {json_object(message.get('author')).get('role')}") if content else None
+        return UnknownRecord(f"author {author}") if content else None
     text = _text(content)
     if text is None:
         return UnknownRecord(f"content {content_type}")

@@ -35,7 +35,6 @@ def _claim(head: Head) -> Claim | None:
 def _said(node: JsonObject) -> Said | UnknownRecord | None:
     message = json_object(node.get("message"))
     content = Content()
-    unknown: list[str] = []
     is_request = False
     for fragment in json_objects(message.get("fragments")):
         kind, text = json_text(fragment.get("type")), json_text(fragment.get("content"))
@@ -45,11 +44,11 @@ def _said(node: JsonObject) -> Said | UnknownRecord | None:
         elif kind == "THINK":
             content.thinking.append(text)
         elif kind not in _SILENT:
-            unknown.append(kind or "(none)")
+            content.unknown.append(kind or "(none)")
     for file in json_objects(message.get("files")):
         content.attach(file.get("file_name"), "file", file.get("content"))
     if not content.turn_count:
-        return UnknownRecord(f"fragment {unknown[0]}") if unknown else None
+        return UnknownRecord(f"fragment {content.unknown[0]}") if content.unknown else None
     return Said("user" if is_request else "assistant", content)
 
 
