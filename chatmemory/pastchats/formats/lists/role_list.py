@@ -3,16 +3,18 @@
 from collections.abc import Iterator
 from typing import Final
 
-from chatmemory.input.json_value import Json, JsonObject, first_text, json_items, json_object, json_text
+from chatmemory.input.json_value import (
+    Json,
+    JsonObject,
+    first_said,
+    first_text,
+    json_items,
+    json_object,
+    json_text,
+)
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head, HistoryReader
-from chatmemory.pastchats.formats.reading.role_names import (
-    ROLE_FIELDS,
-    named,
-    role_field,
-    role_of,
-    text_field,
-)
+from chatmemory.pastchats.formats.reading.role_names import role_of
 from chatmemory.pastchats.formats.shapes.listed_turns import content_in, listed_turns, note_calls
 from chatmemory.pastchats.formats.shapes.message_lists import Holder, listed_messages, looked_at, pattern_of
 
@@ -21,6 +23,8 @@ _LISTS: Final = (
     *("chat_history", "items", "data", "log", "transcript", "entries", "sessions", "threads"),
     *("responses", "chunks", "contents"),
 )
+_ROLE_FIELDS: Final = ("role", "from", "sender", "author", "speaker", "sender_type", "type", "who", "user")
+_TEXT_FIELDS: Final = ("content", "text", "value", "message", "body", "parts", "blocks", "msg", "utterance")
 _PLAIN_TEXTS: Final = ('"content"', '"text"', '"parts"')
 _ID_FIELDS: Final = ("id", "message_id", "messageId", "uuid", "msg_id")
 
@@ -51,12 +55,12 @@ def _parse(reader: HistoryReader) -> Iterator[Parsed]:
 
 
 def _turns(message: JsonObject, holder: Holder, path: str) -> Iterator[Parsed]:
-    text = text_field(message)
-    field = role_field(message) or next((name for name in ROLE_FIELDS if named(message.get(name))), "")
+    text = _text_field(message)
+    field = _role_field(message) or next((name for name in _ROLE_FIELDS if _named(message.get(name))), "")
     if not text or not field:
         yield UnknownRecord(json_text(message.get("type")) or "no message")
         return
-    name = named(message.get(field))
+    name = _named(message.get(field))
     # A name that is not a role is the name of a person.
     role = role_of(name) or "user"
     parts = content_in(message.get(text))
@@ -81,6 +85,27 @@ def _unwrapped(value: Json) -> JsonObject:
     return json_object(record.get("response")) or ({**record, **message} if "role" in message else record)
 
 
+def _role_field(message: JsonObject) -> str:
+    """Return the field of *message* that holds a role; "" when there is none."""
+    return next((name for name in _ROLE_FIELDS if name in message and role_of(_named(message[name]))), "")
+
+
+def _text_field(message: JsonObject) -> str:
+    """Return the field of *message* that holds its text, preferring one that is not empty; "" when there is none."""
+    found = [name for name in _TEXT_FIELDS if isinstance(message.get(name), str | list | dict)]
+    return next((name for name in found if message[name]), found[0] if found else "")
+
+
+def _named(value: Json) -> str:
+    """Return the name in *value*: a text, or an object such as ``{"role": "user"}``."""
+    if isinstance(value, str):
+        return value.strip()
+    fields = json_object(value)
+    if "login" in fields:
+        return ""  # an account, whose type is not a role
+    return first_said(*(fields.get(name) for name in ("role", "type", "name", "username"))).strip()
+
+
 def _speaker(message: JsonObject, name: str) -> str | None:
     """Return the name of the speaker, when it says more than the role; else None."""
     if role_of(name) is None:
@@ -91,14 +116,14 @@ def _speaker(message: JsonObject, name: str) -> str | None:
 
 def _is_message(value: Json) -> bool:
     message = _unwrapped(value)
-    return bool(role_field(message)) and bool(text_field(message))
+    return bool(_role_field(message) and _text_field(message))
 
 
 def _names(document: Json, pattern: tuple[str, ...]) -> set[str]:
     """Return the names of roles in the head."""
     if not pattern:
-        messages = [_unwrapped(value) for value in json_items(document)]
-        return {named(message[role_field(message)]).casefold() for message in messages if role_field(message)}
+        messages = map(_unwrapped, json_items(document))
+        return {_named(message[field]).casefold() for message in messages if (field := _role_field(message))}
     if isinstance(document, list):
         return set[str]().union(*(_names(member, pattern[1:]) for member in json_items(document)))
     fields = json_object(document)

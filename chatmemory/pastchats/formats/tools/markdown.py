@@ -18,36 +18,15 @@ from chatmemory.pastchats.formats.history_format import Claim, FileFormat, Head,
 from chatmemory.pastchats.formats.reading.markdown_fences import MarkdownFences
 from chatmemory.pastchats.formats.reading.text_lines import Passage, text_lines
 
-LABELS: Final[dict[str, Role]] = {
-    **dict.fromkeys(
-        (
-            *("user", "you", "human", "me", "participant", "prompt"),
-            *("用户", "我", "你", "你说", "提问", "人类"),
-        ),
-        "user",
-    ),
-    **dict.fromkeys(
-        (
-            *("assistant", "ai", "bot", "agent", "model", "response", "ai assistant"),
-            *("chatgpt", "gpt", "claude", "gemini", "copilot", "github copilot", "deepseek", "grok", "kimi"),
-            *("qwen", "llama", "codex", "claude code", "gemini cli"),
-            *(
-                "助手",
-                "助理",
-                "回答",
-                "模型",
-                "机器人",
-                "ai助手",
-                "chatgpt 说",
-                "豆包",
-                "通义千问",
-                "文心一言",
-            ),
-        ),
-        "assistant",
-    ),
-    "system": "system",
-    "系统": "system",
+_NAMES: Final[Mapping[Role, str]] = {
+    "user": "user, you, human, me, participant, prompt, 用户, 我, 你, 你说, 提问, 人类",
+    "assistant": "assistant, ai, bot, agent, model, response, ai assistant, chatgpt, gpt, claude, gemini, copilot, "
+    "github copilot, deepseek, grok, kimi, qwen, llama, codex, claude code, gemini cli, 助手, 助理, 回答, 模型, "
+    "机器人, ai助手, chatgpt 说, 豆包, 通义千问, 文心一言",
+    "system": "system, 系统",
+}
+_LABELS: Final[Mapping[str, Role]] = {
+    name: role for role, names in _NAMES.items() for name in names.split(", ")
 }
 """The roles of the labels.  ``system`` alone never makes a text a transcript."""
 
@@ -140,8 +119,8 @@ class _Counts:
 
 def _is_chat(labels: Mapping[str, int]) -> bool:
     """Return whether *labels*, given with their counts, have turns of a person and of a model."""
-    people = sum(number for label, number in labels.items() if LABELS[label] == "user")
-    models = {label: number for label, number in labels.items() if LABELS[label] == "assistant"}
+    people = sum(number for label, number in labels.items() if _LABELS[label] == "user")
+    models = {label: number for label, number in labels.items() if _LABELS[label] == "assistant"}
     return min(people, sum(models.values())) >= (2 if models.keys() <= _OTHER_THINGS else 1)
 
 
@@ -218,7 +197,7 @@ def _known(style: _Style, said: str, rest: str) -> _Marked | None:
         return None  # "the third model" is not a speaker
     if style == "line" and not said[0].isalpha():
         return None  # an item of a list, a quotation
-    role = LABELS.get(label)
+    role = _LABELS.get(label)
     return None if role is None else _Marked(style, label, role, rest)
 
 
