@@ -24,7 +24,6 @@ from chatmemory.input.rules import (
     sequence_problems,
 )
 from chatmemory.pastchats.contract import PastChatsIndex, PastChatsIndexService
-from chatmemory.pastchats.formats.history_format import HistoryFormat
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
 from chatmemory.pastchats.indexing.history_files import HistoryFiles, HistoryFilesTag
 from chatmemory.pastchats.indexing.ingest import Ingest
@@ -57,7 +56,7 @@ class PastChatsIndexLive(PastChatsIndex):
 
     @Effect.gen
     async def histories(self, do: Do[PastChatsError]) -> Mapping[str, int]:
-        known = await do(_loaded(self.formats))
+        known = await do(Effect.from_result(self.formats()))
         exclude = _globs(self.settings.exclude)
         counts = {
             name: await do(self.files.count_known(one.known_roots, exclude=exclude))
@@ -76,8 +75,11 @@ class PastChatsIndexLive(PastChatsIndex):
     ) -> IndexReport:
         refuse(do, _request_problems(request))
         started_at, started = self.clock.now(), self.clock.monotonic()
-        known = await do(_loaded(self.formats))
-        named = await do(_named(request.format, known))
+        known = await do(Effect.from_result(self.formats()))
+        named = None if request.format is None else known.by_name.get(request.format)
+        if request.format is not None and named is None:
+            message = f"no format {request.format!r}; there are {', '.join(known.by_name)}"
+            do.fail(DataValidationError((Problem("$.format", message),)))
         formats = tuple(known.by_name.values())
         ingest = Ingest(
             request=request,
@@ -194,22 +196,6 @@ def _kinds_problems(kinds: object) -> list[Problem]:
     is_set = isinstance(kinds, frozenset | set)
     listed = sorted(cast("Collection[object]", kinds), key=str) if is_set else kinds
     return sequence_problems("$.kinds", listed, lambda path, kind: choice_problems(path, kind, TurnKind))
-
-
-def _loaded(
-    formats: Callable[[], Outcome[Formats, DataValidationError]],
-) -> Effect[Formats, DataValidationError]:
-    return Effect.sync(formats).bind(Effect.from_result)
-
-
-def _named(name: str | None, known: Formats) -> Effect[HistoryFormat | None, DataValidationError]:
-    if name is None:
-        return Effect.succeed(None)
-    found = known.by_name.get(name)
-    if found is not None:
-        return Effect.succeed(found)
-    message = f"no format {name!r}; there are {', '.join(known.by_name)}"
-    return Effect.fail(DataValidationError((Problem("$.format", message),)))
 
 
 def _globs(exclude: str) -> tuple[str, ...]:

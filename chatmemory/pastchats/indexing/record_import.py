@@ -16,7 +16,6 @@ from typing import Any, Final, cast, final, get_args
 from attrs import define, field
 
 from chatmemory.effect import Do, Effect, EffectFailed
-from chatmemory.effect.outcome import Failure, Outcome, Success
 from chatmemory.effect.services.clock import Clock
 from chatmemory.embedding.embedder import Embedder
 from chatmemory.errors import GenericMemoryError, RepositoryError
@@ -163,27 +162,27 @@ def _instant(value: Mapping[str, Json]) -> datetime | None:
     return instant
 
 
-def exported(
-    repository: PromptRepository, which: PromptFilter, to: Callable[[JsonObject], None]
-) -> Effect[int, GenericMemoryError]:
+@Effect.gen
+async def exported(
+    do: Do[GenericMemoryError],
+    repository: PromptRepository,
+    which: PromptFilter,
+    to: Callable[[JsonObject], None],
+) -> int:
     """Call *to* with each turn that *which* selects, and return their number."""
-
-    async def run() -> Outcome[int, GenericMemoryError]:
-        count = 0
-        records = repository.records(which)
-        while True:
-            try:
-                record = next(records, None)
-            except EffectFailed as failed:
-                if isinstance(failed.error, RepositoryError):
-                    return Failure(GenericMemoryError(failed.error))
-                raise
-            if record is None:
-                return Success(count)
-            to(record_object(record))
-            count += 1
-
-    return Effect.from_outcome(run)
+    count = 0
+    records = repository.records(which)
+    while True:
+        try:
+            record = next(records, None)
+        except EffectFailed as failed:
+            if isinstance(failed.error, RepositoryError):
+                do.fail(GenericMemoryError(failed.error))
+            raise
+        if record is None:
+            return count
+        to(record_object(record))
+        count += 1
 
 
 def record_object(record: PromptRecord) -> JsonObject:
