@@ -9,7 +9,7 @@ from typing import Final, final
 
 from attrs import frozen
 
-from chatmemory.input.json_value import json_object
+from chatmemory.input.json_value import EMPTY
 from chatmemory.pastchats.formats.histories import HistoryIssue, IssueCode
 from chatmemory.pastchats.formats.history_format import (
     LEAST_CONFIDENCE,
@@ -111,7 +111,7 @@ def _without_claims(head: Head) -> HistoryIssue | None:
         return HistoryIssue("unknown_format", head.path, A_BINARY)
     if not head.text.strip() or head.document in ([], {}):
         return HistoryIssue("not_a_transcript", head.path, "it is empty")
-    first = json_object(head.records[0] if head.records else None)
+    first = head.first if head.records else EMPTY
     if first.get("type") == "export" and first.get("format") == "chatmemory":
         return HistoryIssue("not_a_transcript", head.path, AN_EXPORT.format("chatmemory"))
     if first.get("type") == "chatmemory.pastchats.prompt":

@@ -30,7 +30,7 @@ _ENDINGS: Final = ("MessageChunk", "Message")
 
 def _claim(head: Head) -> Claim | None:
     """Claim lists of LangChain's messages in one of their three forms."""
-    if head.shape == "text" or pattern_of(looked_at(head), _LISTS, _is_spoken) is None:
+    if pattern_of(looked_at(head), _LISTS, _is_spoken) is None:
         return None
     if '"lc"' in head.text:
         return Claim(92, "messages with «lc» and «kwargs»")

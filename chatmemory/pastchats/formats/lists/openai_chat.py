@@ -31,8 +31,6 @@ _PLAIN: Final = frozenset({"messages", "model", "weight", "metadata", "temperatu
 
 def _claim(head: Head) -> Claim | None:
     """Claim lines whose messages all have a role of OpenAI's API and content in its form."""
-    if head.shape != "json_lines" or not head.records:
-        return None
     records = [json_object(record) for record in head.records]
     chats = [messages for messages in map(_messages, records) if messages]
     if len(chats) * 2 < len(records) or not chats:

@@ -31,8 +31,6 @@ _ID_FIELDS: Final = ("id", "message_id", "messageId", "uuid", "msg_id")
 
 def _claim(head: Head) -> Claim | None:
     """Claim lists with known role names; the confidence is low, because more specific formats know such lists better."""
-    if head.shape == "text":
-        return None
     pattern = pattern_of(looked_at(head), _LISTS, _is_message)
     if pattern is None:
         return None

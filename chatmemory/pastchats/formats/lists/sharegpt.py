@@ -21,8 +21,6 @@ _CALLS: Final = frozenset({"function_call", "tool_call"})
 
 def _claim(head: Head) -> Claim | None:
     """Claim lists of ``from`` and ``value``."""
-    if head.shape == "text":
-        return None
     pattern = pattern_of(looked_at(head), _LISTS, _is_message)
     if pattern is None:
         return None

@@ -115,8 +115,6 @@ class LineFormat:
 
     def claim(self, head: Head, /) -> Claim | None:
         """Return the claim with the highest confidence for a record of the head."""
-        if head.shape != "json_lines":
-            return None
         return surest(self.claim_of(json_object(value), head.path) for value in head.records)
 
     def parse(self, reader: HistoryReader, /) -> Iterator[Parsed]:

@@ -62,7 +62,7 @@ _NO_TRANSCRIPTS: Final = (
 
 def _claim(head: Head) -> Claim | None:
     """Claim a session, stored or exported; messages and parts of the store are read with their session."""
-    row = json_object(head.records[0]) if head.shape == "json_lines" and head.records else EMPTY
+    row = head.first if head.records else EMPTY
     if row.get("record") == "session" and {"directory", "title"} <= row.keys():
         return Claim(97, "a session of opencode's store")
     if row.get("record") == "entry" and {"type", "data"} <= row.keys():
@@ -89,7 +89,7 @@ def _claim(head: Head) -> Claim | None:
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     head = read_head(reader)
-    if head.records and "record" in json_object(head.records[0]):
+    if head.records and "record" in head.first:
         row: dict[str, Json] = {}
         yield from _turns(_rows(reader, row), row, reader.path)
         return

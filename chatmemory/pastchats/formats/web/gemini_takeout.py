@@ -30,8 +30,6 @@ _BLOCKS: Final = frozenset(
 
 def _claim(head: Head) -> Claim | None:
     """Claim a list of activities whose header is Gemini's."""
-    if head.shape != "json":
-        return None
     for entry in json_objects(head.document):
         if {"header", "title", "time"} <= entry.keys() and json_text(entry.get("header")) in _HEADERS:
             return Claim(96, "activities of Gemini Apps, with title and time")
