@@ -43,18 +43,12 @@ class Indexed:
             claude_record(session or Path(name).stem, number, role, text)
             for number, (role, text) in enumerate(turns)
         ]
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
         content = "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records).encode()
-        path.write_bytes(content[: len(content) - cut] if cut else content)
-        return path
+        return write(self.folder / name, content[: len(content) - cut] if cut else content)
 
     def write_text(self, name: str, content: str | bytes) -> Path:
         """Write a file as it is."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
-        return path
+        return write(self.folder / name, content)
 
     def try_index(self, *inputs: Path, **request: Any) -> Outcome[IndexReport, PastChatsError]:
         """Run the index over *inputs*, by default the folder."""
@@ -143,6 +137,13 @@ def open_index(
         live = runtime.run_sync(PastChatsIndexService.get()).unwrap()
         assert isinstance(live, PastChatsIndexLive)
         yield Indexed(runtime, live, folder, database)
+
+
+def write(path: Path, content: str | bytes = "一\n") -> Path:
+    """Write a file and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+    return path
 
 
 def lines_of(records: Iterable[Mapping[str, Json]]) -> str:

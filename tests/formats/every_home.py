@@ -7,6 +7,7 @@ from typing import Final
 from tests.formats.histories import FILES
 from tests.formats.small_histories import AGENTS
 from tests.formats.sqlite_histories import make_store
+from tests.indexed import write
 
 _OF_TOOLS: Final = (
     *("CODEX_HOME", "CLAUDE_CONFIG_DIR", "PI_CODING_AGENT_DIR", "OPENCODE_DB", "GOOSE_PATH_ROOT"),
@@ -36,8 +37,3 @@ def make_home(folder: Path) -> Path:
     write(folder / ".codex/sessions/2025/09/19" / ROLLOUT, CODEX)
     write(folder / COWORK, FILES["claude_code/em_short.jsonl"])
     return folder
-
-
-def write(path: Path, content: bytes | str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())

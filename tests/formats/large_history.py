@@ -55,8 +55,9 @@ def text(words: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": words}]
 
 
-def as_json(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def as_json(value: object, *, indent: int | None = None) -> str:
+    """Write *value* as the tools do, in its own script."""
+    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def lines(*records: Mapping[str, Any]) -> str:

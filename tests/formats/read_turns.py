@@ -1,17 +1,16 @@
 """Histories written in a test, and what a format makes of them."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, final
 
 from attrs import frozen
 
-from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.histories import HistoryIssue, Parsed, PromptTurn, UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, HistoryFormat, surest
 from chatmemory.pastchats.formats.reading.history_head import read_head, readings
 from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.prompt import KEPT_KINDS
+from tests.formats.large_history import as_json
 
 PATH = "/home/mei/x.json"
 
@@ -101,11 +100,6 @@ def is_beside(format_: HistoryFormat, content: Any, path: str = PATH) -> bool:
     """Return whether the tool of *format_* keeps such a file beside its histories."""
     claim = claimed(format_, content, path=path)
     return bool(claim and not claim.is_transcript)
-
-
-def as_json(value: Json | Sequence[object], *, indent: int | None = None) -> str:
-    """Write *value* as the tools do, in its own script."""
-    return json.dumps(value, ensure_ascii=False, indent=indent)
 
 
 def _bytes(content: Any) -> bytes:

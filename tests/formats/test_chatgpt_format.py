@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from chatmemory.pastchats.formats.web.chatgpt import chatgpt
+from tests.formats.large_history import as_json
 from tests.formats.read_turns import certainty, is_beside, parsed
 
 
@@ -127,7 +128,7 @@ def test_pictures_are_attachments_speech_is_text_and_marks_of_links_are_gone() -
 
 
 def test_conversations_may_lie_one_in_each_line_and_other_files_are_no_transcripts() -> None:
-    one = json.dumps(CHAT, ensure_ascii=False)
+    one = as_json(CHAT)
     lines = f"{one}\n{one[:-9]}\n\n7\n{one}\n{one[:40]}"
     assert certainty(chatgpt, lines) > 0
     found = parsed(chatgpt, lines)

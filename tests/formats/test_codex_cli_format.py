@@ -6,7 +6,7 @@ from typing import Any
 from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.codex_cli import codex_cli
 from tests.for_each import for_each
-from tests.formats.large_history import lines
+from tests.formats.large_history import as_json, lines
 from tests.formats.read_turns import Read, certainty, claimed, is_beside, read
 
 SESSION = "019fc8be-3658-7ca3-9e29-1a2b3c4d5e6f"
@@ -181,7 +181,7 @@ def test_flat_lines_of_the_first_versions_are_read() -> None:
 def test_a_rollout_in_one_document_is_read(indent: int | None) -> None:
     session = {"timestamp": "2025-05-01T08:00:00.000Z", "id": SESSION, "instructions": ""}
     items = [message("user", "最早的版本"), message("assistant", "Yes")]
-    history = json.dumps({"session": session, "items": items}, ensure_ascii=False, indent=indent)
+    history = as_json({"session": session, "items": items}, indent=indent)
     found = read(codex_cli, history, path=f"/x/rollout-2025-05-01-{SESSION}.json")
     assert found.said == [("user", "最早的版本"), ("assistant", "Yes")]
     assert found.conversations == [f"codex_cli:{SESSION}"]

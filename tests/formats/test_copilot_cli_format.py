@@ -8,7 +8,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.copilot_chat import copilot_chat
 from chatmemory.pastchats.formats.tools.copilot_cli import copilot_cli
 from tests.for_each import for_each
-from tests.formats.large_history import lines
+from tests.formats.large_history import as_json, lines
 from tests.formats.read_turns import Read, certainty, claimed, parsed, read
 
 SESSION = "96ef38f0-9d09-45c3-8124-6448c36090ed"
@@ -114,7 +114,7 @@ def test_sessions_of_the_first_versions_are_read(indent: int | None) -> None:
     ]
     about = {"sessionId": SESSION, "startTime": "2025-10-02T09:12:00.000Z", "selectedModel": "gpt-5"}
     document = {**about, "chatMessages": said, "timeline": timeline}
-    history = json.dumps(document, ensure_ascii=False, indent=indent)
+    history = as_json(document, indent=indent)
     found = read(copilot_cli, history, path="/x/session_1.json")
     assert found.said == [("user", "你好"), ("assistant", "Hello")]
     assert found.conversations == [f"copilot_cli:{SESSION}"]

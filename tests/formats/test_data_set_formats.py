@@ -8,8 +8,8 @@ from chatmemory.pastchats.formats.lists.openai_chat import openai_chat
 from chatmemory.pastchats.formats.lists.role_list import role_list
 from chatmemory.pastchats.formats.lists.sharegpt import sharegpt
 from tests.for_each import for_each
-from tests.formats.large_history import lines
-from tests.formats.read_turns import as_json, certainty, claimed, read
+from tests.formats.large_history import as_json, lines
+from tests.formats.read_turns import certainty, claimed, read
 
 CLASSES = {"human": "HumanMessage", "ai": "AIMessage", "system": "SystemMessage", "tool": "ToolMessage"}
 

@@ -6,7 +6,7 @@ from chatmemory.input.json_value import Json, JsonObject
 from chatmemory.pastchats.formats.tools.gemini_cli import gemini_cli
 from chatmemory.pastchats.formats.web.gemini_takeout import gemini_takeout
 from tests.for_each import for_each
-from tests.formats.large_history import lines
+from tests.formats.large_history import as_json, lines
 from tests.formats.read_turns import Read, certainty, claimed, is_beside, parsed, read
 from tests.formats.small_histories import ANSWERED, ASKED, CLOSED, TALK, THANKED
 
@@ -94,7 +94,7 @@ MESSAGES = [user("u1", "你好"), gemini("g1", "Hi!")]
 @for_each("indent", [None, 2])
 @for_each("document", [{**HEADER, "messages": MESSAGES}, {"messages": MESSAGES, **HEADER}])
 def test_a_session_in_both_shapes_is_the_same_conversation(indent: int | None, document: JsonObject) -> None:
-    history = json.dumps(document, ensure_ascii=False, indent=indent)
+    history = as_json(document, indent=indent)
     found = read(gemini_cli, history, path=PATH.removesuffix("l"))
     assert found.said == [("user", "你好"), ("assistant", "Hi!")]
     assert found.conversations == [f"gemini_cli:{SESSION}"]

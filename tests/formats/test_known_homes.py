@@ -13,10 +13,10 @@ from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.files.file_reader import FileReader
 from chatmemory_layers.files.zip_archive import BOMB_BYTES
 from tests.for_each import for_each
-from tests.formats.every_home import CODEX, ELSEWHERE, ROLLOUT, STORES, make_home, write
+from tests.formats.every_home import CODEX, ELSEWHERE, ROLLOUT, STORES, make_home
 from tests.formats.large_history import lines
 from tests.formats.small_histories import AGENTS, TALK, THANKED
-from tests.indexed import Indexed, open_index
+from tests.indexed import Indexed, open_index, write
 
 zstandard = pytest.importorskip("zstandard")
 

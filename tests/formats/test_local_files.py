@@ -14,15 +14,10 @@ from chatmemory.pastchats.indexing.history_files import FoundFiles
 from chatmemory_layers.files.local_files import LocalFiles
 from chatmemory_layers.files.paths import AllowedFolders
 from tests.as_nobody import as_nobody
+from tests.indexed import write
 from tests.unit.sqlite.desktop_files import change
 
 FILES = LocalFiles()
-
-
-def write(path: Path, content: str | bytes = "一\n") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return path
 
 
 def find(*inputs: Path, exclude: str | None = None, files: LocalFiles = FILES) -> FoundFiles:

@@ -6,7 +6,8 @@ from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.lists.locomo import locomo
 from chatmemory.pastchats.formats.lists.role_list import role_list
 from tests.for_each import for_each
-from tests.formats.read_turns import as_json, certainty, read
+from tests.formats.large_history import as_json
+from tests.formats.read_turns import certainty, read
 
 CAPTION = "a photo of a dog in a red coat"
 PHOTO: dict[str, Json] = {"img_url": ["https://example.org/dog.jpg"], "blip_caption": CAPTION, "query": "dog"}

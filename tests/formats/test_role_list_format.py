@@ -6,8 +6,8 @@ from typing import Any
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.formats.lists.role_list import role_list
 from tests.for_each import for_each
-from tests.formats.large_history import lines
-from tests.formats.read_turns import as_json, certainty, claimed, read
+from tests.formats.large_history import as_json, lines
+from tests.formats.read_turns import certainty, claimed, read
 
 CHAT: list[dict[str, Json]] = [{"role": "user", "content": "你好"}, {"role": "assistant", "content": "您好"}]
 SAID = [("user", "你好"), ("assistant", "您好")]

@@ -1,29 +1,28 @@
 """What an index keeps of whole histories: who said what, in which order, and what was undone."""
 
 import json
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tests.for_each import for_each
 from tests.formats.large_history import lines
-from tests.indexed import open_index
+from tests.formats.sqlite_histories import connect
+from tests.indexed import open_index, write
 
 CASES = json.loads((Path(__file__).parents[1] / "data/past_chats.json").read_text())
 COLUMNS = "conversation_id, role, content, json_extract(metadata_json, '$.on_current_path') = 0, timestamp, turn_index"
 
 
-def write(path: Path, content: Any) -> None:
+def write_history(path: Path, content: Any) -> None:
     """Write a text, a JSON document, JSON Lines, or a database by its statements."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".db":
-        with closing(sqlite3.connect(path)) as tool:
+        with closing(connect(path)) as tool:
             tool.executescript(";\n".join(content))
     elif isinstance(content, str):
-        path.write_text(content)
+        write(path, content)
     else:
-        path.write_text(lines(*content) if isinstance(content, list) else json.dumps(content))
+        write(path, lines(*content) if isinstance(content, list) else json.dumps(content))
 
 
 @for_each("case", CASES)
@@ -32,7 +31,7 @@ def test_a_history_is_kept_as_it_was_said(tmp_path: Path, case: Any) -> None:
     own.mkdir()
     with open_index(own) as past:
         for path, content in case["files"].items():
-            write(past.folder / path, content)
+            write_history(past.folder / path, content)
         report = past.index()
         assert (report.issues, report.unknown_records) == ((), {})
         rows = past.rows(COLUMNS)

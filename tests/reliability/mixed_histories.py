@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from tests.indexed import claude_record, lines_of, role_list
+from tests.indexed import claude_record, lines_of, role_list, write
 from tests.past_chats_command import HISTORIES
 
 SESSIONS = 30
@@ -47,11 +47,11 @@ def write_histories(folder: Path) -> Path:
     for session in range(SESSIONS):
         turns = _turns(session)
         records = [claude_record(f"s{session}", number, *turn) for number, turn in enumerate(turns)]
-        _write(folder / f"claude/{session}.jsonl", lines_of(records))
+        write(folder / f"claude/{session}.jsonl", lines_of(records))
         if session % 5 == 0:
-            _write(folder / f"resumed/{session}.jsonl", lines_of(records[: TURNS // 2]))
-        _write(folder / f"lists/{session}.json", role_list(turns))
-        _write(
+            write(folder / f"resumed/{session}.jsonl", lines_of(records[: TURNS // 2]))
+        write(folder / f"lists/{session}.json", role_list(turns))
+        write(
             folder / f"notes/{session}.md",
             "".join(f"## {role.title()}\n\n{text}\n\n" for role, text in turns),
         )
@@ -70,8 +70,3 @@ def _turns(session: int) -> list[tuple[str, str]]:
         else ("user", f"第{session}次 retry {number}?")
         for number in range(TURNS)
     ]
-
-
-def _write(path: Path, content: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
