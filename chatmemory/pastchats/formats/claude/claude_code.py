@@ -102,7 +102,7 @@ def _claim_of_record(record: JsonObject) -> Claim | None:
 
 @final
 @define
-class Place:
+class _Place:
     """The conversation that a record belongs to; *session* is its id, without the name of the format."""
 
     session: str
@@ -112,10 +112,10 @@ class Place:
 
 @final
 @define
-class Message:
+class _Message:
     """A message of the model that later lines may extend."""
 
-    place: Place
+    place: _Place
     record: JsonObject
     native_id: str | None
     lines: dict[str, Content] = field(factory=dict[str, Content])
@@ -126,15 +126,14 @@ class Message:
 
 @final
 @define
-class Waiting:
+class _Waiting:
     """A queue of turns in their order; the first one is a message that is not complete yet."""
 
-    entries: deque[Message | PromptTurn] = field(factory=deque["Message | PromptTurn"])
-    open: dict[str, Message] = field(factory=dict[str, Message])
+    entries: deque[_Message | PromptTurn] = field(factory=deque["_Message | PromptTurn"])
+    open: dict[str, _Message] = field(factory=dict[str, _Message])
     held: int = 0
 
-    def add(self, entry: Message | PromptTurn) -> None:
-        """Append *entry* to the queue."""
+    def add(self, entry: _Message | PromptTurn) -> None:
         self.entries.append(entry)
         self.held += len(entry.content) if isinstance(entry, PromptTurn) else 0
 
@@ -142,7 +141,7 @@ class Waiting:
         """Yield and remove the turns that no longer wait, or that have waited for too long."""
         while self.entries:
             entry = self.entries[0]
-            if isinstance(entry, Message):
+            if isinstance(entry, _Message):
                 if not (entry.is_whole or all_of_them or self.held > _HELD_CHARACTERS):
                     return
                 entry.is_whole = True
@@ -154,7 +153,7 @@ class Waiting:
             self.entries.popleft()
 
 
-def _turns_of(message: Message) -> Iterator[PromptTurn]:
+def _turns_of(message: _Message) -> Iterator[PromptTurn]:
     record = message.record
     lines = tuple(message.lines.values())
     thoughts = [(line, thought) for line, parts in enumerate(lines) for thought in parts.thinking]
@@ -189,13 +188,13 @@ def _turns_of(message: Message) -> Iterator[PromptTurn]:
 
 @final
 @define
-class ClaudeTranscript:
+class _Transcript:
     """Reads one file, see ``parsed``."""
 
     reader: HistoryReader
     survey: ClaudeSurvey
-    waiting: Waiting = field(factory=Waiting)
-    places: dict[str, Place] = field(factory=dict[str, Place])
+    waiting: _Waiting = field(factory=_Waiting)
+    places: dict[str, _Place] = field(factory=dict[str, _Place])
     seen: set[int] = field(factory=set[int])
     roots: dict[int, str] = field(factory=dict[int, str])
     """By the hash of the id of each subagent record without an agent id, the first record of its subagent."""
@@ -239,7 +238,7 @@ class ClaudeTranscript:
                 return
             # The message was yielded before it was complete: a later line is a turn of its own.
             native_id = f"{message_id}#{uuid}" if found is not None else message_id or uuid
-            found = Message(self.place(record, uuid), record, self.native_id(native_id))
+            found = _Message(self.place(record, uuid), record, self.native_id(native_id))
             self.waiting.add(found)
             if message_id:
                 self.waiting.open[message_id] = found
@@ -310,7 +309,7 @@ class ClaudeTranscript:
             return native_id or None
         return f"{self.session or self.reader.path}/{native_id}"
 
-    def place(self, record: JsonObject, uuid: str) -> Place:
+    def place(self, record: JsonObject, uuid: str) -> _Place:
         """Return the conversation that *record* belongs to: the session's, or a subagent's."""
         stem = match[1] if (match := _STEM.fullmatch(self.reader.name)) is not None else ""
         parent = self.session or stem or self.reader.path
@@ -340,7 +339,7 @@ class ClaudeTranscript:
         place.project = place.project or first_text(record, "cwd", "project")
         return place
 
-    def new_place(self, session: str, parent: str, agent: str, record: JsonObject) -> Place:
+    def new_place(self, session: str, parent: str, agent: str, record: JsonObject) -> _Place:
         """Return a conversation whose first record is *record*."""
         parents = (one for one in (parent, self.forked_from) if one != session)
         metadata: JsonObject = {
@@ -349,7 +348,7 @@ class ClaudeTranscript:
             "parent_session": next(parents, ""),
             "agent_id": agent,
         }
-        return Place(session, metadata=dict(without_blanks(metadata)))
+        return _Place(session, metadata=dict(without_blanks(metadata)))
 
     def root(self, record: JsonObject, uuid: str) -> str:
         """Return the id of the first record of the subagent that wrote *record*."""
@@ -394,7 +393,7 @@ def _united(texts: Sequence[tuple[int, str]]) -> Iterator[str]:
 
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     """Yield the turns of the session, of its subagents, and of the sessions that it resumed."""
-    return ClaudeTranscript(reader, survey(reader)).parsed()
+    return _Transcript(reader, survey(reader)).parsed()
 
 
 claude_code: Final = FileFormat(

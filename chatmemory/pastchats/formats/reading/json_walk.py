@@ -268,11 +268,9 @@ class _Document:
         return match
 
     def leave(self) -> None:
-        """Stop reading the document."""
         self._text, self.at, self._is_ended = "", 0, True
 
     def issue(self, damage: _Damage) -> HistoryIssue:
-        """Return the issue for *damage* with its position."""
         offset = self._bytes_before + _length(self._text[: self.at])
         return HistoryIssue(damage.code, self._path, damage.detail, offset=offset)
 

@@ -90,9 +90,9 @@ def _claim(head: Head) -> Claim | None:
 def _parse(reader: HistoryReader) -> Iterator[Parsed]:
     said = streams(reader)
     asked = Questions.of(
-        reader, "thread_rolled_back", lambda first: CodexRollout(reader, said, questions=first).parsed()
+        reader, "thread_rolled_back", lambda first: _Rollout(reader, said, questions=first).parsed()
     )
-    return CodexRollout(reader, said, questions=asked).parsed()
+    return _Rollout(reader, said, questions=asked).parsed()
 
 
 def _claim_of_record(record: JsonObject) -> Claim | None:
@@ -135,7 +135,7 @@ codex_cli: Final = FileFormat(
 
 @final
 @define
-class CodexRollout:
+class _Rollout:
     """Reads one file, see ``parsed``."""
 
     reader: HistoryReader
@@ -166,7 +166,6 @@ class CodexRollout:
         yield from self.answered()
 
     def record(self, record: JsonObject) -> Iterator[Parsed]:
-        """Read one record of any shape."""
         kind = json_text(record.get("type"))
         payload = record.get("payload")
         if not isinstance(payload, Mapping):

@@ -148,7 +148,6 @@ class _Answer:
     is_open: bool = False
 
     def content(self) -> Content:
-        """Return the parts as the content of a message."""
         kept: list[str] = []
         for piece in (piece.strip() for piece in self.pieces):
             # An edit inside a fence of its own is left out, so two fences without content remain: drop them.
@@ -161,7 +160,6 @@ class _Answer:
         return self.other
 
     def read(self, response: Json) -> None:
-        """Read the parts of *response*."""
         for item in json_items(response):
             part = json_object(item)
             kind = json_text(part.get("kind"))

@@ -224,7 +224,6 @@ class _Session:
     metadata: JsonObject
 
     def parsed(self, message: JsonObject) -> Iterator[Parsed]:
-        """Yield the turns of *message*."""
         type_ = json_text(message.get("type")) or json_text(message.get("role"))
         role = _ROLES.get(type_)
         if role is None:

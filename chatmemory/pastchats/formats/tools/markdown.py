@@ -139,7 +139,6 @@ class _Transcript:
     fences: MarkdownFences = field(factory=MarkdownFences)
 
     def read(self, text: str, line: int) -> Iterator[Parsed]:
-        """Read the next line."""
         marked = None if self.fences.read(text) else _marked(text)
         if marked is not None and marked.style == self.style:
             yield from self.end_of_turn()

@@ -110,7 +110,6 @@ class _Session:
     fences: MarkdownFences = field(factory=MarkdownFences)
 
     def read(self, line: TextLine) -> Iterator[Parsed]:
-        """Read the next line."""
         text = line.text
         turn = _turn_of(text)
         if turn is not None and self._is_turn(turn):

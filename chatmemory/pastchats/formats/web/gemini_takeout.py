@@ -91,18 +91,15 @@ class _Shown(HTMLParser):
         self.parts: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Begin a new line before a block."""
         del attrs
         if tag in _BLOCKS:
             self.parts.append("\n- " if tag == "li" else "\n")
 
     def handle_endtag(self, tag: str) -> None:
-        """Begin a new line after a block."""
         if tag in _BLOCKS:
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:
-        """Keep the text."""
         self.parts.append(data)
 
 
