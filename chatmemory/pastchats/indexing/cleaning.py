@@ -25,8 +25,10 @@ MOST_PARTS: Final = 5_000  # of all metadata of a turn
 GREATEST_INTEGER: Final = 2**63  # what every JSON reader and SQLite can hold
 
 REPLACEMENT: Final = "\ufffd"
-_BYTE: Final = re.compile("[\udc80-\udcff]")
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_BROKEN: Final[tuple[tuple[Lossy, re.Pattern[str]], ...]] = (
+    ("bad_utf8", re.compile("[\udc80-\udcff]")),
+    ("surrogate", re.compile("[\ud800-\udfff]")),
+)
 
 
 @final
@@ -59,10 +61,10 @@ class Cleaning:
 
     def _without_surrogates(self, text: str) -> str:
         text = joined_surrogates(text)
-        for kind, pattern in (("bad_utf8", _BYTE), ("surrogate", _SURROGATE)):
+        for kind, pattern in _BROKEN:
             text, replaced = pattern.subn(REPLACEMENT, text)
             if replaced:
-                self._lost["bad_utf8" if kind == "bad_utf8" else "surrogate"] = None
+                self._lost[kind] = None
         return text
 
     def id(self, text: str) -> str:

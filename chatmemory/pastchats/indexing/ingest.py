@@ -77,7 +77,7 @@ class Ingest:
                 self._pass_by(state)
             else:
                 await do(self._read(file, number, state))
-        await do(self._mark_missing({**known}, seen, found.roots))
+        await do(self._mark_missing(known, seen, found.roots))
         if not self.request.is_dry_run:
             await do(self._redact_the_others(known))
         if self._has_redacted_anew and not self.request.is_dry_run:
@@ -311,7 +311,7 @@ class Ingest:
     async def _mark_missing(
         self,
         do: Do[GenericMemoryError],
-        known: dict[str, SourceState],
+        known: Mapping[str, SourceState],
         seen: set[str],
         roots: tuple[str, ...],
     ) -> None:

@@ -15,6 +15,7 @@ from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.role_names import kind_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -56,8 +57,7 @@ def _read(record: JsonObject, session: Session) -> Read:
         if role == "user":
             content = _without_reminders(content)
         native_id = first_text(record, "id")
-        return Line(role=role, content=content, native_id=native_id, at=at,
-                    kind="harness" if role == "system" else "typed")  # fmt: skip
+        return Line(role=role, kind=kind_of(role), content=content, native_id=native_id, at=at)
     if kind == "tool_call":
         content = Content()
         content.called(record.get("toolName"), record.get("id"))

@@ -13,8 +13,8 @@ from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
+from chatmemory.pastchats.formats.reading.role_names import kind_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Link, Read, Session
-from chatmemory.pastchats.prompt import TurnKind
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "tool_result": "tool"}
 # Subtypes of user records that no person typed.
@@ -62,11 +62,9 @@ def _read(record: JsonObject, session: Session) -> Read:
     if role is None:
         return UnknownRecord(kind or "(none)")
     content = _content(json_object(record.get("message")).get("parts"), role)
-    is_harness = role == "user" and subtype in _HARNESS
-    turn_kind: TurnKind = "harness" if is_harness else "tool_result" if role == "tool" else "typed"
     return Line(
         role=role,
-        kind=turn_kind,
+        kind="harness" if role == "user" and subtype in _HARNESS else kind_of(role),
         content=content,
         native_id=json_text(record.get("uuid")),
         at=instant_of(record.get("timestamp")),

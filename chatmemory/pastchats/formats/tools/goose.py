@@ -23,6 +23,7 @@ from chatmemory.pastchats.formats.history_format import Claim, roots_in
 from chatmemory.pastchats.formats.reading.content_blocks import Content, plain_text
 from chatmemory.pastchats.formats.reading.instants import instant_of
 from chatmemory.pastchats.formats.reading.known_folders import DATA_FOLDERS
+from chatmemory.pastchats.formats.reading.role_names import kind_of
 from chatmemory.pastchats.formats.shapes.line_format import Line, LineFormat, Read, Session
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -52,13 +53,11 @@ def _read(record: JsonObject, session: Session) -> Read:
     content = _content(record.get("content_json") or record.get("content"))
     if content.unknown and not content.turn_count:
         return UnknownRecord(f"content {content.unknown[0]}")
-    meta = json_object(record.get("metadata_json"))
-    is_shown = meta.get("userVisible", True) is not False
     number = record.get("id")
     return Line(
         role=role,
         content=content,
-        kind="typed" if role != "system" and is_shown else "harness",
+        kind="harness" if value_at(record, "metadata_json", "userVisible") is False else kind_of(role),
         native_id=first_text(record, "message_id") or (str(number) if number is not None else ""),
         at=instant_of(record.get("created_timestamp") or record.get("created") or record.get("timestamp")),
     )
