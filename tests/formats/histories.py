@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from chatmemory.pastchats.formats.detection import Detection, detect
-from chatmemory.pastchats.formats.histories import PromptTurn
 from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from chatmemory.pastchats.formats.registry import Formats, installed_formats
-from tests.formats.read_turns import Read
 
 FOLDER = Path(__file__).parents[1] / "data" / "histories"
 FILES = {
@@ -29,20 +27,3 @@ def detected(path: str, content: str | bytes | None = None) -> Detection:
     """Return which of the installed formats a file has; without *content* it is one of ``FILES``."""
     files = FILES if content is None else {path: content}
     return detect(TextReader(path, files), formats().by_name.values())
-
-
-def read_sample(path: str) -> Read:
-    detection = detected(path)
-    assert detection.format is not None, detection
-    return Read(tuple(detection.format.parse(TextReader(path, FILES))))
-
-
-def by_conversation(found: Read) -> dict[str, list[PromptTurn]]:
-    """Return what an index keeps unless it is asked for more, by conversation, in order."""
-    kept: dict[str, dict[object, PromptTurn]] = {}
-    for number, turn in enumerate(found.kept):
-        kept.setdefault(turn.conversation_id, {})[turn.native_id or number] = turn
-    return {
-        conversation: sorted(turns.values(), key=lambda turn: turn.turn_index or 0)
-        for conversation, turns in kept.items()
-    }

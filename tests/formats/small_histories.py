@@ -51,8 +51,3 @@ SMALL: Final[Mapping[str, Mapping[str, bytes | str]]] = {
     **{name: {path: LARGE[name].of(TALK)} for name, path in OTHERS.items()},
     "gemini_takeout": {"Takeout/My Activity/Gemini Apps/MyActivity.json": _takeout()},
 }
-
-
-def small(name: str) -> str:
-    (history,) = AGENTS[name].values()
-    return history

@@ -14,7 +14,7 @@ from tests.for_each import for_each
 from tests.formats.histories import detected, formats
 from tests.formats.large_history import at, lines, text
 from tests.formats.read_turns import claimed, read
-from tests.formats.small_histories import AGENTS, ANSWERED, ASKED, CLOSED, TALK, THANKED, small
+from tests.formats.small_histories import AGENTS, ANSWERED, ASKED, CLOSED, TALK, THANKED
 
 SHOP = "/home/lin/shop"
 TITLED = {"title": "Nightly build"}
@@ -259,7 +259,8 @@ def test_kimi_tells_thoughts_calls_results_and_unknown_roles_apart() -> None:
 
 
 def test_jan_is_known_by_its_content_and_what_is_no_message_is_counted() -> None:
-    assert detected("x.jsonl", small("jan")).format is jan
-    found = read(jan, small("jan") + lines({"object": "thread.run", "id": "r1"}))
+    (history,) = AGENTS["jan"].values()
+    assert detected("x.jsonl", history).format is jan
+    found = read(jan, history + lines({"object": "thread.run", "id": "r1"}))
     assert found.said == list(TALK)
     assert found.unknown == ["thread.run"]

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from chatmemory.pastchats.formats.histories import PromptTurn
+from chatmemory.pastchats.formats.reading.text_lines import TextReader
 from tests.for_each import for_each
-from tests.formats.histories import EXPECTED, FILES, FOLDER, by_conversation, detected, read_sample
-from tests.formats.read_turns import read
+from tests.formats.histories import EXPECTED, FILES, FOLDER, detected
+from tests.formats.read_turns import Read, read
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "histories"
 SHIPPED = sorted(path for path in EXAMPLES.rglob("*") if path.is_file() and path.name != "README.md")
@@ -64,6 +65,23 @@ def test_a_conversation_is_what_is_expected(sample: dict[str, Any], case: dict[s
         assert {turn.metadata.get("title") for turn in turns} == {case["title"]}
     if "project" in case:
         assert {turn.project for turn in turns} == {case["project"]}
+
+
+def read_sample(path: str) -> Read:
+    detection = detected(path)
+    assert detection.format is not None, detection
+    return Read(tuple(detection.format.parse(TextReader(path, FILES))))
+
+
+def by_conversation(found: Read) -> dict[str, list[PromptTurn]]:
+    """Return what an index keeps unless it is asked for more, by conversation, in order."""
+    kept: dict[str, dict[object, PromptTurn]] = {}
+    for number, turn in enumerate(found.kept):
+        kept.setdefault(turn.conversation_id, {})[turn.native_id or number] = turn
+    return {
+        conversation: sorted(turns.values(), key=lambda turn: turn.turn_index or 0)
+        for conversation, turns in kept.items()
+    }
 
 
 def case_turns(sample: dict[str, Any], case: dict[str, Any]) -> Sequence[PromptTurn]:
