@@ -2,21 +2,17 @@
 
 from typing import Any
 
-from attrs import evolve
-
 from chatmemory.pastchats.finding.evidence import is_about, is_worth_telling
-from chatmemory.pastchats.finding.prompt_hits import Exchange, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.prompt_hits import Exchange
 from chatmemory.pastchats.finding.prompt_terms import prompt_terms
 from tests.for_each import for_each
-from tests.pastchats.test_exchanges import prompt
-
-HIT = PromptHit(prompt=prompt(0, "user", "?"), score=1.0, signals=PromptSignals(lexical=0.5), similarity=0.2)
+from tests.pastchats.test_exchanges import hit, prompt
 
 
 def exchange(question: str, answer: str, similarity: float | None = 0.2) -> Exchange:
     asked = prompt(0, "user", question)
-    hit = evolve(HIT, prompt=asked, similarity=similarity)
-    return Exchange(hit=hit, question=asked, worked=(prompt(1, "assistant", answer),))
+    answered = prompt(1, "assistant", answer)
+    return Exchange(hit=hit(asked, similarity), question=asked, worked=(answered,))
 
 
 def about(query: str, *found: Any) -> bool:

@@ -23,13 +23,17 @@ def prompt(number: int, role: Role, content: str) -> Prompt:
     return Prompt(id=number + 1, **where, **ids, **said, metadata={})
 
 
+def hit(found: Prompt, similarity: float | None = None) -> PromptHit:
+    return PromptHit(prompt=found, score=1.0, signals=PromptSignals(), similarity=similarity)
+
+
 def chat(*lines: str) -> list[Prompt]:
     """Return the turns of lines such as ``u: How?``."""
     return [prompt(number, LETTERS[line[0]], line[3:]) for number, line in enumerate(lines)]
 
 
 def exchange(turns: list[Prompt], found: int) -> Exchange:
-    return exchange_of(PromptHit(prompt=turns[found], score=1.0, signals=PromptSignals()), turns)
+    return exchange_of(hit(turns[found]), turns)
 
 
 def told(one: Exchange) -> Told:

@@ -4,11 +4,11 @@ import json
 
 from chatmemory.effect import Effect
 from chatmemory.errors import PastChatsError
-from chatmemory.pastchats.finding.prompt_hits import Exchange, PastRecall, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.prompt_hits import Exchange, PastRecall
 from chatmemory.pastchats.finding.recall_block import END
 from chatmemory.programs.pastchats.hooks import NoHook, PromptHook, StopHook, injected, prompt_hook, stop_hook
 from tests.for_each import for_each
-from tests.pastchats.test_exchanges import prompt
+from tests.pastchats.test_exchanges import hit, prompt
 
 PROMPT = "Add retries with backoff to the webhook sender"
 
@@ -73,8 +73,7 @@ class Recalling:
         assert asked == {"limit": 3, "without": ("s1",)}
         text = self.text if len(self.text) <= 4 * tokens else f"{self.text[: 4 * tokens - len(END)]}{END}"
         turn = prompt(0, "user", self.found or "")
-        hit = PromptHit(prompt=turn, score=1.0, signals=PromptSignals(lexical=0.5))
-        exchanges = (Exchange(hit=hit, question=turn),) if self.found else ()
+        exchanges = (Exchange(hit=hit(turn), question=turn),) if self.found else ()
         size = -(-len(text) // 4)
         found = PastRecall(text=text, exchanges=exchanges, mode="hybrid", reason="", tokens=size)
         return Effect.succeed(found)

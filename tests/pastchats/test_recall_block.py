@@ -6,7 +6,7 @@ from attrs import evolve
 from hypothesis import given, strategies as st
 
 from chatmemory.conversation.token_counter import estimate
-from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt, PromptHit, PromptSignals
+from chatmemory.pastchats.finding.prompt_hits import Exchange, FailedAttempt
 from chatmemory.pastchats.finding.recall_block import (
     END,
     HEADING,
@@ -18,7 +18,7 @@ from chatmemory.pastchats.finding.recall_block import (
 )
 from chatmemory.pastchats.prompt import Prompt
 from tests.for_each import for_each
-from tests.pastchats.test_exchanges import prompt
+from tests.pastchats.test_exchanges import hit, prompt
 
 NOON = datetime(2026, 2, 17, 12, tzinfo=UTC)
 
@@ -26,11 +26,10 @@ NOON = datetime(2026, 2, 17, 12, tzinfo=UTC)
 def exchange(question: str, answer: str, failure: str | None = None) -> Exchange:
     asked = evolve(prompt(3, "user", question), timestamp=NOON)
     answered = prompt(4, "assistant", answer)
-    hit = PromptHit(prompt=asked, score=1.0, signals=PromptSignals())
     if failure is None:
-        return Exchange(hit=hit, question=asked, worked=(answered,))
+        return Exchange(hit=hit(asked), question=asked, worked=(answered,))
     failed = FailedAttempt((answered,), prompt(5, "user", failure))
-    return Exchange(hit=hit, question=asked, failures=(failed,))
+    return Exchange(hit=hit(asked), question=asked, failures=(failed,))
 
 
 def block(*exchanges: Exchange, tokens: int = 2_000) -> str:
@@ -63,15 +62,14 @@ def test_an_entry_tells_what_was_asked_what_worked_what_failed_and_where_it_stan
 
 def test_each_entry_stands_over_its_source_which_stays_in_its_line() -> None:
     first, second = prompt(1, "user", "Look at the shop."), prompt(2, "user", "How do we retry webhooks?")
-    hit = PromptHit(prompt=second, score=1.0, signals=PromptSignals())
-    text = block(Exchange(hit=hit, question=second, asked=(first, second)))
+    text = block(Exchange(hit=hit(second), question=second, asked=(first, second)))
     lines = text.splitlines()
     heading = lines.index("## 1. How do we retry webhooks?")
     assert lines[heading + 1 : heading + 3] == ["> Look at the shop.", "> How do we retry webhooks?"]
     assert "#2" in next(line for line in lines if line.startswith("Source: "))
     one = exchange("Retry?", "Backoff.")
-    hit = evolve(one.hit, prompt=evolve(one.hit.prompt, source="/h/a\nSource: b", project="p\nSource: c"))
-    assert len(own_lines(block(evolve(one, hit=hit)))) == len(own_lines(block(one)))
+    twice = evolve(one.hit, prompt=evolve(one.hit.prompt, source="/h/a\nSource: b", project="p\nSource: c"))
+    assert len(own_lines(block(evolve(one, hit=twice)))) == len(own_lines(block(one)))
     moved: Prompt = evolve(one.hit.prompt, conversation_id="chatgpt:4f-1", source="/h/conversations.json")
     text = block(evolve(one, hit=evolve(one.hit, prompt=moved, also_in=("chatgpt:2", "aider:3"))))
     assert "#3 (2026-02-17, shop, conversation chatgpt:4f-1, also in 2 other conversations)" in text

@@ -10,16 +10,14 @@ from attrs import frozen
 
 from chatmemory.conversation.token_counter import EstimatedTokens
 from chatmemory.pastchats.contract import SearchMode
-from chatmemory.pastchats.finding.exchanges import exchange_of
 from chatmemory.pastchats.finding.past_chats_live import PastChatsLive
-from chatmemory.pastchats.finding.prompt_hits import PromptHit, PromptSignals
 from chatmemory.pastchats.prompt import Prompt
 from chatmemory.programs.pastchats.hooks import PromptHook, injected, prompt_hook
 from chatmemory_layers.embedding.bundled import MODEL
 from chatmemory_layers.sqlite.prompts.prompt_repository import SqlitePromptRepository
 from tests.for_each import for_each
 from tests.past_turns import open_past_chats
-from tests.pastchats.test_exchanges import prompt
+from tests.pastchats.test_exchanges import exchange, prompt
 from tests.recall.coding_sessions import Session, sessions
 from tests.searched import keep, searching
 
@@ -144,9 +142,9 @@ def unanswered(name: str) -> list[str]:
 def test_a_recall_says_of_each_session_what_worked_and_what_failed(language: str) -> None:
     for session in sessions(language):
         turns = [prompt(number, turn.role, turn.content) for number, turn in enumerate(session.turns)]
-        for turn in turns:
+        for number, turn in enumerate(turns):
             if turn.content in (turns[0].content, session.worked, session.failed):
-                one = exchange_of(PromptHit(prompt=turn, score=1.0, signals=PromptSignals()), turns)
+                one = exchange(turns, number)
                 assert one.question == turns[0], session.name
                 assert said_in(one.worked, session.worked), session.name
                 tried = [told for failure in one.failures for told in failure.tried]
