@@ -84,6 +84,11 @@ class Head:
         """The document, or else the first record; an empty object if that is another value."""
         return json_object(self.document or next(iter(self.records), None))
 
+    @property
+    def is_only_lines(self) -> bool:
+        """Whether the file is lines of records, and not also a document of one line."""
+        return self.shape == "json_lines" and self.document is None
+
 
 @final
 @frozen

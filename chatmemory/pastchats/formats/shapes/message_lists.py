@@ -121,7 +121,7 @@ def listed_messages(
 ) -> Iterator[tuple[Json, Holder] | HistoryIssue]:
     """Yield the members of every list of messages in *reader*, each with the object that holds the list."""
     head = read_head(reader)
-    if head.shape == "json_lines" and head.document is None:
+    if head.is_only_lines:
         yield from _in_lines(reader, keys, is_message)
         return
     pattern = pattern_of(head.document, keys, is_message)

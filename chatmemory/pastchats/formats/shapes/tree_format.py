@@ -259,7 +259,7 @@ def _malformed(reader: HistoryReader, path: WalkPath, detail: str) -> HistoryIss
 def _walked(reader: HistoryReader, shape: TreeFormat, nesting: Nesting | None) -> Walks:
     roots: tuple[Place, ...] = ((), (ANY,), *((wrapper, ANY) for wrapper in WRAPPERS))
     places = shape.messages if nesting is None else (nesting[0],)
-    if _has_lines(read_head(reader)):
+    if read_head(reader).is_only_lines:
         walked = _walked_lines(reader, places)
     else:
         walked = walk(reader, *(root + place for root in roots for place in places))
@@ -285,7 +285,7 @@ def _walked_lines(reader: HistoryReader, places: tuple[Place, ...]) -> Walks:
 def conversations_in(head: Head) -> list[JsonObject]:
     """Return the objects that may be conversations: in a list, a wrapped list, one per line, or a single one."""
     document = head.document
-    if _has_lines(head):
+    if head.is_only_lines:
         return list(json_objects(list(head.records)))
     if isinstance(document, Mapping):
         for wrapper in WRAPPERS:
@@ -293,10 +293,6 @@ def conversations_in(head: Head) -> list[JsonObject]:
                 return list(json_objects(document.get(wrapper)))
         return [document]
     return list(json_objects(document))
-
-
-def _has_lines(head: Head) -> bool:
-    return head.shape == "json_lines" and head.document is None
 
 
 def parted(path: WalkPath) -> tuple[WalkPath, WalkPath]:
