@@ -25,6 +25,7 @@ that a model's chat template would interpret are changed so that they have no ef
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from chatmemory.pastchats.finding.verdicts import own_words
@@ -134,20 +135,16 @@ def recall_block(
     """
     if not exchanges:
         return _shortest_of(_nothing_found(query), tokens, count)
-    for widths in WIDTHS:
-        block = _written(exchanges, widths, count)
+    sizes = chain(
+        ((len(exchanges), widths, False) for widths in WIDTHS),
+        ((entries, WIDTHS[-1], False) for entries in range(len(exchanges) - 1, 0, -1)),
+        ((1, widths, is_bare) for widths in TINY_WIDTHS for is_bare in (False, True)),
+    )
+    for entries, widths, is_bare in sizes:
+        block = _written(exchanges, widths, count, entries=entries, is_bare=is_bare)
         if block.tokens <= tokens:
             return block
-    for entries in range(len(exchanges) - 1, 0, -1):
-        block = _written(exchanges, WIDTHS[-1], count, entries=entries)
-        if block.tokens <= tokens:
-            return block
-    for widths in TINY_WIDTHS:
-        for is_bare in (False, True):
-            block = _written(exchanges, widths, count, entries=1, is_bare=is_bare)
-            if block.tokens <= tokens:
-                return block
-    return _shortest_of((HEADING,), tokens, count)
+    return _shortest_of(HEADING, tokens, count)
 
 
 def source_line(hit: PromptHit) -> str:
@@ -175,23 +172,20 @@ def _written(
     widths: Widths,
     count: Callable[[str], int],
     *,
-    entries: int | None = None,
-    is_bare: bool = False,
+    entries: int,
+    is_bare: bool,
 ) -> Block:
-    told = exchanges if entries is None else exchanges[:entries]
-    lines = [HEADING] if is_bare else [HEADING, NOTICE]
-    for number, exchange in enumerate(told, 1):
-        lines += ["", *_entry(number, exchange, widths)] if not is_bare else _entry(number, exchange, widths)
-    left_out = len(exchanges) - len(told)
-    if left_out and not is_bare:
-        lines += ["", f"{LEFT_OUT}{left_out} more"]
-    if not is_bare:
-        lines += ["", END]
-    text = "\n".join(lines)
-    return Block(text, count(text), len(told))
+    parts = [_entry(number, exchange, widths) for number, exchange in enumerate(exchanges[:entries], 1)]
+    if is_bare:
+        text = "\n".join((HEADING, *parts))
+    else:
+        left_out = len(exchanges) - entries
+        more = [f"{LEFT_OUT}{left_out} more"] if left_out else []
+        text = BETWEEN.join((f"{HEADING}\n{NOTICE}", *parts, *more, END))
+    return Block(text, count(text), entries)
 
 
-def _entry(number: int, exchange: Exchange, widths: Widths) -> list[str]:
+def _entry(number: int, exchange: Exchange, widths: Widths) -> str:
     question = exchange.question or exchange.hit.prompt
     heading = _harmless(one_line(own_words(question.content), widths.heading))
     lines = [f"{ENTRY}{number}. {heading}"]
@@ -210,8 +204,7 @@ def _entry(number: int, exchange: Exchange, widths: Widths) -> list[str]:
     for failure in exchange.failures[-MOST_FAILURES:] if widths.failed else ():
         lines += [FAILED, *_quoted(telling(failure.tried, widths.failed), widths.failed)]
         lines += [REPORTED, *_quoted(own_words(failure.report.content), widths.failed // 2)]
-    lines.append(source_line(exchange.hit))
-    return lines
+    return "\n".join((*lines, source_line(exchange.hit)))
 
 
 def telling(turns: Sequence[Prompt], characters: int, *, found: Prompt | None = None) -> str:
@@ -256,14 +249,13 @@ def _harmless(text: str) -> str:
     return re.sub(_MARK, lambda mark: _HARMLESS[mark[0]], text, flags=re.IGNORECASE)
 
 
-def _nothing_found(query: str) -> tuple[str, ...]:
+def _nothing_found(query: str) -> str:
     asked = _harmless(one_line(query, 100))
     about = f'about "{asked}"' if asked else "for an empty query"
-    return (HEADING, f"{NOTHING_FOUND}{about} in earlier chats.")
+    return f"{HEADING}\n{NOTHING_FOUND}{about} in earlier chats."
 
 
-def _shortest_of(lines: Sequence[str], tokens: int, count: Callable[[str], int]) -> Block:
-    text = "\n".join(lines)
+def _shortest_of(text: str, tokens: int, count: Callable[[str], int]) -> Block:
     if count(text) > tokens:
         text = HEADING
     return Block(text, count(text), 0)
