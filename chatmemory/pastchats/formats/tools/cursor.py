@@ -157,12 +157,12 @@ def turns_of_export(reader: HistoryReader, conversation: str) -> Iterator[Prompt
         if line.line in speakers:
             body.drop_at_end(_RULE)
             yield from turn()
-            body.begin(_SPEAKERS[line.text.strip()])
+            body = _Body(_SPEAKERS[line.text.strip()])
         elif EXPORTED.fullmatch(line.text):
             next_title = body.drop_at_end(_HEADING).removeprefix("# ").strip()
             body.drop_at_end(_RULE)
             yield from turn()
-            body.begin(None)
+            body = _Body()
             chats += 1
             title = next_title
         else:
@@ -240,7 +240,6 @@ def turns_of_transcript(reader: HistoryReader, conversation: str, project: str) 
     """Yield the turns of a transcript in text, without the arguments of tools."""
     body = _Body()
     is_in_query = is_in_tool = False
-
     asked_at: datetime | None = None
 
     def turn() -> Iterator[PromptTurn]:
@@ -265,7 +264,7 @@ def turns_of_transcript(reader: HistoryReader, conversation: str, project: str) 
         bracketed = _BRACKETED.fullmatch(line.text) if body.role == "assistant" else None
         if role is not None:
             yield from turn()
-            body.begin(role)
+            body = _Body(role)
             is_in_tool = False
         elif bracketed is not None:
             is_in_tool = bracketed[1] != "Thinking"
@@ -283,10 +282,6 @@ class _Body:
 
     role: Role | None = None
     lines: list[str] = field(factory=list[str])
-
-    def begin(self, role: Role | None) -> None:
-        self.role = role
-        self.lines.clear()
 
     def drop_at_end(self, pattern: re.Pattern[str]) -> str:
         """Remove the last line that is not blank, if it matches *pattern*, and return it; else return ""."""
