@@ -28,13 +28,12 @@ class MarkdownFences:
         return bool(self._open)
 
     @property
-    def is_folded(self) -> bool:
-        """Whether a ``<details>`` element is open after the last line that was read."""
-        return self._folds > 0
+    def _is_quoted(self) -> bool:
+        return self.is_code or self._folds > 0
 
     def read(self, line: str) -> bool:
         """Read the next line, and return whether it is in code or in a fold, or opens or closes one."""
-        was_inside = self.is_code or self.is_folded
+        was_quoted = self._is_quoted
         match = _FENCE.match(line)
         if match is None:
             if not self._open and "details" in line.lower():
@@ -54,9 +53,4 @@ class MarkdownFences:
                     self._open.append(marks)
             elif marks[0] == self._open[-1][0] and len(marks) >= len(self._open[-1]):
                 self._open.pop()
-        return was_inside or self.is_code or self.is_folded
-
-    def forget(self) -> None:
-        """Reset the state: the end of a turn closes every fence and fold that it opened."""
-        self._open.clear()
-        self._folds = 0
+        return was_quoted or self._is_quoted

@@ -194,7 +194,7 @@ class _Session:
         if text.strip():
             self.texts.append((part, text))
         self.part, self.is_marked = "text", False
-        self.fences.forget()
+        self.fences = MarkdownFences()  # the end of a part closes every fence and fold that it opened
 
     def end_of_turn(self) -> Iterator[Parsed]:
         """Yield the turns since the last heading: thoughts, words, results of tools."""
