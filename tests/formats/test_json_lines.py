@@ -140,10 +140,10 @@ LONG = "重试" * MAX_PASSAGE_CHARACTERS
 
 def test_a_turn_has_no_blank_lines_around_it_and_one_without_end_is_cut_off() -> None:
     passage = Passage()
+    assert (passage.line, passage.is_blank, passage.text) == (0, True, "")
     for number, line in enumerate(("", "你好", "", "  code", ""), start=7):
         passage.add(line, number)
-    assert (passage.line, passage.is_blank, passage.take()) == (7, False, "你好\n\n  code")
-    assert (passage.line, passage.is_blank, passage.take()) == (0, True, "")
+    assert (passage.line, passage.is_blank, passage.text) == (7, False, "你好\n\n  code")
     histories = (
         (markdown, f"## User\n\n{LONG}\n{LONG}\n\n## Assistant\n\n好\n"),
         (aider, f"# aider chat started at 2025-10-20 21:49:17\n\n#### {LONG}  \n\n好\n"),

@@ -146,12 +146,10 @@ class Passage:
         self._lines.append(text)
         self._length += len(text) + 1
 
-    def take(self) -> str:
-        """Return the text without blank lines at its start and end, and empty the passage."""
-        text = "\n".join(self._lines)
-        self._lines.clear()
-        self._length, self.line, self.is_cut = 0, 0, False
-        return text.strip("\n").rstrip()
+    @property
+    def text(self) -> str:
+        """The text without blank lines at its start and end."""
+        return "\n".join(self._lines).strip("\n").rstrip()
 
     @property
     def is_blank(self) -> bool:

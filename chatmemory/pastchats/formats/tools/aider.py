@@ -129,26 +129,26 @@ class _Session:
 
     def turn(self) -> Iterator[Parsed]:
         """Yield the turn that was read, and begin a new one."""
-        is_blank, is_cut, line = self.passage.is_blank, self.passage.is_cut, self.passage.line
-        text = self.passage.take()
+        passage, self.passage = self.passage, Passage()
+        text = passage.text
         if self.voice == "printed" and not self.model:
             self.model = next((found.group(1) for found in map(_MODEL.match, text.split("\n")) if found), "")
-        if is_blank:
+        if passage.is_blank:
             return
         self.before = self.voice
         kind = self._kind(text)
-        if is_cut:
-            yield HistoryIssue("too_large", self.path, "a turn of more than 8 MiB was cut off", line)
+        if passage.is_cut:
+            yield HistoryIssue("too_large", self.path, "a turn of more than 8 MiB was cut off", passage.line)
         yield PromptTurn(
             conversation_id="aider:" + " ".join(filter(None, (self.started_at, self.path))),
             role=_ROLES[self.voice],
             content=text,
             kind=kind,
             project=_folder(self.path),
-            lossy=("truncated",) if is_cut else (),
+            lossy=("truncated",) if passage.is_cut else (),
             metadata=without_blanks(
                 {
-                    "line": line,
+                    "line": passage.line,
                     "started_at_local": self.started_at,
                     "model": self.model if self.voice == "answer" else "",
                 }

@@ -160,18 +160,18 @@ class _Transcript:
 
     def end_of_turn(self) -> Iterator[Parsed]:
         """Yield the turn that was read, unless it is empty."""
-        line, is_cut = self.passage.line, self.passage.is_cut
-        text = _without_tail(self.passage.take().strip())
+        passage, self.passage = self.passage, Passage()
+        text = _without_tail(passage.text.strip())
         if self.role is None or not text:
             return
-        if is_cut:
-            yield HistoryIssue("too_large", self.path, "a turn of more than 8 MiB was cut off", line)
+        if passage.is_cut:
+            yield HistoryIssue("too_large", self.path, "a turn of more than 8 MiB was cut off", passage.line)
         yield PromptTurn(
             conversation_id=f"markdown:{self.path}",
             role=self.role,
             content=text,
-            lossy=("truncated",) if is_cut else (),
-            metadata={**self.facts, "label": self.label, "line": line},
+            lossy=("truncated",) if passage.is_cut else (),
+            metadata={**self.facts, "label": self.label, "line": passage.line},
         )
 
 

@@ -183,8 +183,9 @@ class _Session:
         self.part, self.is_marked = part, is_marked
 
     def _end_of_part(self) -> None:
-        self.is_cut = self.is_cut or self.passage.is_cut
-        text, part = self.passage.take(), self.part
+        passage, self.passage = self.passage, Passage()
+        self.is_cut = self.is_cut or passage.is_cut
+        text, part = passage.text, self.part
         if part == "tool":
             self.tools.extend({"name": found[0] or found[1]} for found in _TOOL_NAME.findall(text)[:1])
         if part != "text":
