@@ -8,7 +8,6 @@ many step types, and the source of a step shows whether it holds words.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Final
 
 from chatmemory.input.json_value import JsonObject, first_text, json_objects, json_text
@@ -39,7 +38,9 @@ def _read(record: JsonObject, _session: Session) -> Read:
     at = instant_of(record.get("created_at"))
     native_id = str(record.get("step_index", ""))
     if kind == "USER_INPUT":
-        content.texts, content.attached = _request(text)
+        words: list[str] = _REQUEST.findall(text)
+        content.texts = words or [text]
+        content.attached = [_REQUEST.sub("", text).strip()] if words else []
         is_typed = source in {"USER_EXPLICIT", "USER", ""}
         return Line(role="user", kind="typed" if is_typed else "harness", content=content,
                     native_id=native_id, at=at)  # fmt: skip
@@ -55,14 +56,6 @@ def _read(record: JsonObject, _session: Session) -> Read:
         content.texts.append(text)
         return Line(role="system", kind="harness", content=content, native_id=native_id, at=at)
     return UnknownRecord(f"{kind or '(none)'} of {source or '(none)'}")
-
-
-def _request(text: str) -> tuple[list[str], list[str]]:
-    """Return the texts that a person wrote, and the text that the tool added."""
-    words: Sequence[str] = _REQUEST.findall(text)
-    if not words:
-        return [text], []
-    return list(words), [_REQUEST.sub("", text).strip()]
 
 
 def _begin(reader: HistoryReader, session: Session) -> None:

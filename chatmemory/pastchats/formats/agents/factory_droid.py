@@ -55,7 +55,9 @@ def _read(record: JsonObject, session: Session) -> Read:
             return UnknownRecord(f"role {message.get('role')}")
         content = content_of(message.get("content") or message.get("text"))
         if role == "user":
-            content = _without_reminders(content)
+            # Droid adds reminders to a person's message.
+            content.attached += [found.strip() for text in content.texts for found in _REMINDER.findall(text)]
+            content.texts = [_REMINDER.sub("", text) for text in content.texts]
         native_id = first_text(record, "id")
         return Line(role=role, kind=kind_of(role), content=content, native_id=native_id, at=at)
     if kind == "tool_call":
@@ -69,14 +71,6 @@ def _read(record: JsonObject, session: Session) -> Read:
         return Line(role="tool", content=Content(results=[json_text(record.get("message"))]), at=at)
     # An earlier message holds the same text as a completion.
     return None if kind in _SILENT | {"completion", "system"} else UnknownRecord(kind or "(none)")
-
-
-def _without_reminders(content: Content) -> Content:
-    """Move the reminders that Droid adds to a person's message to the attached texts."""
-    kept = [_REMINDER.sub("", text) for text in content.texts]
-    asides = [found.strip() for text in content.texts for found in _REMINDER.findall(text)]
-    content.texts, content.attached = kept, [*content.attached, *asides]
-    return content
 
 
 factory_droid: Final = LineFormat(
