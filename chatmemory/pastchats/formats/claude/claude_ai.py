@@ -14,13 +14,7 @@ from chatmemory.input.json_value import JsonObject, first_said, json_object, jso
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of
-from chatmemory.pastchats.formats.shapes.tree_format import (
-    Outline,
-    Said,
-    TreeFormat,
-    conversations_in,
-    parent_of,
-)
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, conversations_in, parent_of
 
 # The text that the export writes in place of content that it cannot show.
 _UNSHOWN: Final = re.compile(
@@ -65,10 +59,6 @@ def _said(message: JsonObject) -> Said | UnknownRecord:
     return UnknownRecord(f"sender {message.get('sender')}") if role is None else Said(role, _content(message))
 
 
-def _facts(_message: JsonObject, conversation: Outline, _role: Role) -> JsonObject:
-    return {"model": conversation.text(("model",))}
-
-
 def _content(message: JsonObject) -> Content:
     """Return the blocks of *message*, or its plain ``text`` when they hold no text, and its attachments."""
     content = content_of(message.get("content"))
@@ -94,7 +84,7 @@ claude_ai: Final = TreeFormat(
     parent=_parent,
     written_at=("created_at",),
     said=_said,
-    facts=_facts,
+    facts=lambda _message, conversation, _role: {"model": conversation.text(("model",))},
     conversation_id=(("uuid",),),
     title=(("name",),),
     project=(("project", "name"),),

@@ -7,18 +7,11 @@ from public readers of the export.
 
 from typing import Final
 
-from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject, json_object, json_objects, json_text, value_at
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content
-from chatmemory.pastchats.formats.shapes.tree_format import (
-    Outline,
-    Said,
-    TreeFormat,
-    conversations_in,
-    parent_of,
-)
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, conversations_in, parent_of
 
 _SILENT: Final = frozenset({"SEARCH", "READ_LINK", "TIP", "TEMPLATE_RESPONSE"})
 
@@ -52,10 +45,6 @@ def _said(node: JsonObject) -> Said | UnknownRecord | None:
     return Said("user" if is_request else "assistant", content)
 
 
-def _facts(node: JsonObject, _conversation: Outline, role: Role) -> JsonObject:
-    return {"model": value_at(node, "message", "model") if role == "assistant" else ""}
-
-
 deepseek: Final = TreeFormat(
     name="deepseek",
     claim=_claim,
@@ -64,7 +53,9 @@ deepseek: Final = TreeFormat(
     parent=lambda node, _before: parent_of(node.get("parent")),
     written_at=("message", "inserted_at"),
     said=_said,
-    facts=_facts,
+    facts=lambda node, _conversation, role: {
+        "model": value_at(node, "message", "model") if role == "assistant" else ""
+    },
     conversation_id=(("id",),),
     title=(("title",),),
 )

@@ -50,10 +50,6 @@ def _is_linked(message: JsonObject) -> bool:
     return "role" in message and ("parentId" in message or "childrenIds" in message)
 
 
-def _identify(key: str | int, message: JsonObject) -> str:
-    return key if isinstance(key, str) else json_text(message.get("id")) or f"#{key}"
-
-
 def _said(message: JsonObject) -> Said | UnknownRecord:
     role = PLAIN_ROLES.get(json_text(message.get("role")))
     if role is None:
@@ -115,7 +111,7 @@ openwebui: Final = TreeFormat(
         ("chat", "messages"),
         ("messages",),
     ),
-    identify=_identify,
+    identify=lambda key, message: key if isinstance(key, str) else json_text(message.get("id")) or f"#{key}",
     # The oldest chats are a list without links.
     parent=linked_by("parentId"),
     written_at=("timestamp",),
