@@ -9,7 +9,6 @@ from typing import Final, final
 
 from attrs import define, field
 
-from chatmemory.input.choices import Role
 from chatmemory.input.json_value import Json, JsonObject, first_said, json_objects, json_text
 from chatmemory.pastchats.formats.histories import HistoryIssue
 from chatmemory.pastchats.formats.history_format import Claim, Head, HistoryReader
@@ -19,7 +18,6 @@ from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
 from chatmemory.pastchats.formats.reading.text_lines import holds
 from chatmemory.pastchats.formats.shapes.tree_format import (
     Nesting,
-    Outline,
     Said,
     TreeFormat,
     Walks,
@@ -128,14 +126,6 @@ def _said(message: JsonObject) -> Said:
     return Said(role, _content(message), kind_of(role))
 
 
-def _facts(message: JsonObject, _conversation: Outline, role: Role) -> JsonObject:
-    return {
-        "model": message.get("model"),
-        "sender": "" if role == "user" else message.get("sender"),
-        "is_error": True if message.get("error") else None,
-    }
-
-
 def _content(message: JsonObject) -> Content:
     content = content_of(message.get("content"))
     text = json_text(message.get("text"))
@@ -156,7 +146,11 @@ librechat: Final = TreeFormat(
     parent=linked_by("parentMessageId"),
     written_at=("createdAt",),
     said=_said,
-    facts=_facts,
+    facts=lambda message, _conversation, role: {
+        "model": message.get("model"),
+        "sender": "" if role == "user" else message.get("sender"),
+        "is_error": True if message.get("error") else None,
+    },
     conversation_id=(("conversationId",), ("id",)),
     title=(("title",), ("name",)),
 )

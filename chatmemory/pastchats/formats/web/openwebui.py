@@ -8,19 +8,12 @@ import html
 import re
 from typing import Final
 
-from chatmemory.input.choices import Role
-from chatmemory.input.json_value import JsonObject, first_said, json_object, json_objects, json_text
+from chatmemory.input.json_value import JsonObject, first_said, json_object, json_objects, json_text, value_at
 from chatmemory.pastchats.formats.histories import UnknownRecord
 from chatmemory.pastchats.formats.history_format import Claim, Head
 from chatmemory.pastchats.formats.reading.content_blocks import Content, content_of, plain_text
 from chatmemory.pastchats.formats.reading.role_names import PLAIN_ROLES, kind_of
-from chatmemory.pastchats.formats.shapes.tree_format import (
-    Outline,
-    Said,
-    TreeFormat,
-    conversations_in,
-    linked_by,
-)
+from chatmemory.pastchats.formats.shapes.tree_format import Said, TreeFormat, conversations_in, linked_by
 
 # In an interrupted answer, the last element has no end.
 _DETAILS: Final = re.compile(
@@ -55,14 +48,6 @@ def _said(message: JsonObject) -> Said | UnknownRecord:
     if role is None:
         return UnknownRecord(f"role {message.get('role')}")
     return Said(role, _content(message), kind_of(role))
-
-
-def _facts(message: JsonObject, _conversation: Outline, _role: Role) -> JsonObject:
-    error = message.get("error")
-    return {
-        "model": message.get("model"),
-        "error": first_said(json_object(error).get("content"), error),
-    }
 
 
 def _content(message: JsonObject) -> Content:
@@ -116,7 +101,10 @@ openwebui: Final = TreeFormat(
     parent=linked_by("parentId"),
     written_at=("timestamp",),
     said=_said,
-    facts=_facts,
+    facts=lambda message, _conversation, _role: {
+        "model": message.get("model"),
+        "error": first_said(value_at(message, "error", "content"), message.get("error")),
+    },
     conversation_id=(("id",), ("chat", "id")),
     title=(("title",), ("chat", "title")),
     leaf=(("chat", "history", "currentId"), ("history", "currentId")),
