@@ -23,20 +23,15 @@ def instant_of(value: Json) -> datetime | None:
         try:
             # More digits than "20250919", which is a date of ISO 8601.
             is_number = text.replace(".", "", 1).isdecimal() and len(text) > len("20250919")
-            return _since_1970(float(text)) if is_number else _from_iso(text)
-        except ValueError:
+            if is_number:
+                return _since_1970(float(text))
+            instant = datetime.fromisoformat(text)
+            return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+        except (ValueError, OverflowError):  # no date, or the year 1 or 9999 and a zone that leads out of it
             return None
     if isinstance(value, int | float) and not isinstance(value, bool):
         return _since_1970(value)
     return None
-
-
-def _from_iso(text: str) -> datetime | None:
-    try:
-        instant = datetime.fromisoformat(text)
-        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
-    except OverflowError:  # the year 1 or 9999, and a zone that leads out of it
-        return None
 
 
 def _since_1970(number: float) -> datetime | None:
