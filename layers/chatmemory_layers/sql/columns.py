@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Vector
+    from chatmemory.input.rules import Place
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -22,6 +23,11 @@ def to_us(instant: datetime) -> int:
 def from_us(us: int) -> datetime:
     """Return the instant in UTC; *us* is in microseconds since 1970."""
     return EPOCH + us * MICROSECOND
+
+
+def place_columns(after: "Place | None") -> tuple[int, str]:
+    """Return the place after which a list from the newest on continues; None: it begins."""
+    return (END_US, "") if after is None else (to_us(after[0]), after[1])
 
 
 def vector_column(vector: "Vector") -> bytes:

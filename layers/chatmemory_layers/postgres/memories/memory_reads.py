@@ -24,7 +24,7 @@ from chatmemory_layers.postgres.memories.memory_row import (
     seen_by,
     true_at,
 )
-from chatmemory_layers.sql.columns import BEGINNING_US, END_US, from_us, to_us
+from chatmemory_layers.sql.columns import BEGINNING_US, from_us, place_columns, to_us
 
 # ruff: noqa: S608  conditions of memory_row.py are put into statements, never values
 
@@ -116,7 +116,7 @@ def _selected(listing: MemoryListing, *, after: Place | None) -> tuple[object, .
     """Return the parameters of ``_SELECTED``."""
     return (
         *true_at(listing.namespace, listing.as_of),
-        *_behind(after),
+        *place_columns(after),
         listing.exact_app,
         listing.memory_type,
         listing.category,
@@ -135,7 +135,7 @@ async def reach(
     connection: Connection, namespace: Namespace, count: int, *, after: Place | None = None
 ) -> datetime | None:
     """Return the creation time of the *count*-th memory, counted from the newest on."""
-    rows = await connection.fetch(SELECT_REACH, *seen_by(namespace), *_behind(after), count)
+    rows = await connection.fetch(SELECT_REACH, *seen_by(namespace), *place_columns(after), count)
     return from_us(rows[0]["created_at_us"]) if rows else None
 
 
@@ -149,11 +149,7 @@ async def unembedded(
 ) -> tuple[tuple[Memory, ...], int]:
     """Return long-term memories that are true now and lack a vector of *space*."""
     rows = await connection.fetch(
-        SELECT_UNEMBEDDED, *seen_by(namespace), space.model, space.dim, *_behind(after), limit
+        SELECT_UNEMBEDDED, *seen_by(namespace), space.model, space.dim, *place_columns(after), limit
     )
     found = [memory_of(row, namespace.user) for row in rows if row["memory_id"] is not None]
     return tuple(found), rows[0]["lacking"]
-
-
-def _behind(after: Place | None) -> tuple[int, str]:
-    return (END_US, "") if after is None else (to_us(after[0]), after[1])

@@ -22,7 +22,7 @@ from chatmemory_layers.postgres.messages.message_past import (
     newer,
     older,
 )
-from chatmemory_layers.sql.columns import END_US, from_us, to_us
+from chatmemory_layers.sql.columns import END_US, from_us, place_columns, to_us
 from chatmemory_layers.sql.granted import granted_as_json, may_read, parents_of, with_seen_parents
 from chatmemory_layers.sql.rows import (
     CONVERSATION,
@@ -220,9 +220,7 @@ async def owner(connection: Connection, conversation_id: str) -> Namespace | Non
 
 async def conversations(connection: Connection, listing: ConversationListing, /) -> tuple[Conversation, ...]:
     """Return at most ``listing.limit`` conversations; the collation of the column compares ids by code point."""
-    after_us, after_id = (
-        (END_US, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
-    )
+    after_us, after_id = place_columns(listing.after)
     asked = (listing.prefix, after_id, listing.limit)
     in_order = (after_us,) if listing.order == "recent" else ()
     if (granted := granted_as_json(principal())) is None:

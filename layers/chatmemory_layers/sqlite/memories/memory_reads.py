@@ -11,7 +11,7 @@ from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.rules import Place
 from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.repository_values import MemoryCount, MemoryListing
-from chatmemory_layers.sql.columns import END_US, from_us, to_us
+from chatmemory_layers.sql.columns import from_us, place_columns, to_us
 from chatmemory_layers.sqlite.memories.memory_row import (
     CONTAINS,
     HAS_TAGS,
@@ -186,7 +186,5 @@ def _statement(listing: MemoryListing) -> str:
 
 
 def _behind(place: Place | None) -> Parameters:
-    if place is None:
-        return {"after_us": END_US, "after_id": ""}
-    created_at, memory_id = place
-    return {"after_us": to_us(created_at), "after_id": memory_id}
+    after_us, after_id = place_columns(place)
+    return {"after_us": after_us, "after_id": after_id}

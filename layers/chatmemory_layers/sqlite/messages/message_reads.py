@@ -21,7 +21,7 @@ from chatmemory.conversation.messages import (
     View,
 )
 from chatmemory.input.json_value import from_json
-from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, to_us
+from chatmemory_layers.sql.columns import END_US, EPOCH, MICROSECOND, place_columns, to_us
 from chatmemory_layers.sql.granted import parents_of, readable_grants, with_seen_parents
 from chatmemory_layers.sql.rows import (
     CONVERSATION,
@@ -190,7 +190,7 @@ def _page(query: PageQuery, older: Rows, newer: Rows, at: PastVersion) -> Messag
 
 
 def _is_shown(conversation_id: str, row: tuple[Any, ...]) -> bool:
-    """Return whether the current principal may see the conversation; the last two columns of *row* are its owner."""
+    """Return what ``may_read`` returns, without the way to its module; the last two columns of *row* are the owner."""
     who = principal()
     if who is NO_PRINCIPAL:  # nearly always
         return not row[-2]
@@ -233,9 +233,7 @@ def conversations(
     connection: sqlite3.Connection, listing: ConversationListing, /
 ) -> tuple[Conversation, ...]:
     """Return at most ``listing.limit`` conversations; SQLite compares ids as UTF-8, which is the order of code points."""
-    after_us, after_id = (
-        (END_US, "") if listing.after is None else (to_us(listing.after[0]), listing.after[1])
-    )
+    after_us, after_id = place_columns(listing.after)
     asked: dict[str, object] = {
         "prefix": listing.prefix,
         "after_us": after_us,
