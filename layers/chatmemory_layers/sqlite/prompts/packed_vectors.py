@@ -17,17 +17,23 @@ from math import sqrt
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from chatmemory.effect.lazy import np
+from chatmemory_layers.sqlite.prompts.prompt_codes import code_of, quantised_rows
 
 if TYPE_CHECKING:
     import sqlite3
 
     from numpy.typing import NDArray
 
+    from chatmemory.embedding.embedder import Matrix, Vector
+
     Int8Rows: TypeAlias = NDArray[np.int8]
 
 _SIGNED: Final = "b"  # the type code of int8 in array and memoryview
 _BITS: Final = 8
 _ALL: Final = b"\xff"  # eight numbers that are stored unchanged
+
+NO_MODEL: Final = "none"
+"""The model name of a turn without a vector, which may or may not get one later."""
 
 
 class PackedVector(NamedTuple):
@@ -51,6 +57,27 @@ class PackedVector(NamedTuple):
     def bits(self, dim: int) -> int:
         """Return which of the numbers after the dense ones are not zero, the first of them as the highest bit."""
         return int.from_bytes(self.numbers[self.dense : self.dense + _bytes_of_bits(dim - self.dense)], "big")
+
+
+class VectorRow(NamedTuple):
+    """The columns of one vector; ``PackedVector`` describes *dense*, *squares* and *vector*."""
+
+    dim: int
+    dense: int
+    squares: int
+    vector: bytes
+    code: bytes
+
+
+def vector_rows(vectors: Matrix | Sequence[Vector]) -> list[VectorRow]:
+    """Return the columns of *vectors*, which all have the same dimension."""
+    if not len(vectors):
+        return []
+    rows = quantised_rows(np.asarray(vectors, np.float32))
+    dim = rows.shape[1]
+    return [
+        VectorRow(dim, *packed, code) for packed, code in zip(packed_rows(rows), code_of(rows), strict=True)
+    ]
 
 
 def packed_rows(rows: Int8Rows) -> list[PackedVector]:

@@ -37,9 +37,9 @@ from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, findings, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect
 from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS
+from chatmemory_layers.sqlite.prompts.packed_vectors import NO_MODEL
 from chatmemory_layers.sqlite.prompts.prompt_conversations import bytes_on_disk
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
-from chatmemory_layers.sqlite.prompts.prompt_vector_rows import NO_MODEL
 from chatmemory_layers.sqlite.prompts.prompt_writes import torn
 
 FIRST_WITHOUT_RESET_BUG: Final = (3, 51, 3)

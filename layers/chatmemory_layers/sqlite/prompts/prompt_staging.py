@@ -18,8 +18,8 @@ from chatmemory.embedding.embedder import Vector
 from chatmemory.input.json_value import Json
 from chatmemory.pastchats.indexing.prompt_drafts import PromptDraft
 from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.prompts.packed_vectors import NO_MODEL, vector_rows
 from chatmemory_layers.sqlite.prompts.prompt_row import ALIASES, NO_ALIASES, instant_text, plain
-from chatmemory_layers.sqlite.prompts.prompt_vector_rows import NO_MODEL, vector_rows
 
 SELECT_FILE = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 CREATE_STAGED = """

@@ -14,10 +14,9 @@ from attrs import asdict
 from chatmemory.pastchats.past_chats import IndexReport
 from chatmemory_layers.sqlite.engine.migrations import transaction
 from chatmemory_layers.sqlite.memories.merged_words import rebuild_words
-from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector
+from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, vector_rows
 from chatmemory_layers.sqlite.prompts.prompt_codes import pack_codes
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
-from chatmemory_layers.sqlite.prompts.prompt_vector_rows import vector_rows
 
 if TYPE_CHECKING:
     from chatmemory.embedding.embedder import Matrix

@@ -11,9 +11,13 @@ from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from chatmemory_layers.sqlite.prompts.packed_vectors import PackedVector, packed_rows, unpacked_rows
+from chatmemory_layers.sqlite.prompts.packed_vectors import (
+    PackedVector,
+    packed_rows,
+    unpacked_rows,
+    vector_rows,
+)
 from chatmemory_layers.sqlite.prompts.prompt_tables import migrate_prompts
-from chatmemory_layers.sqlite.prompts.prompt_vector_rows import vector_rows
 
 ROWS = arrays(np.int8, array_shapes(min_dims=2, max_dims=2, max_side=40), fill=st.just(0))
 EVERY_NUMBER = np.arange(-128, 128).astype(np.int8)
