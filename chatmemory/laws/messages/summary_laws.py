@@ -1,13 +1,14 @@
 """The law of summaries: L14, in sequence, in a race, cancelled, and read concurrently."""
 
-import anyio
+from functools import partial
+
 from anyio.lowlevel import checkpoint
 
 from chatmemory.conversation.message_repository import PageQuery, Summary
 from chatmemory.conversation.messages import Conversation
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import RepositoryError, VersionConflictError
-from chatmemory.laws.kit.law import Cancellation, expect, expect_one_of, law
+from chatmemory.laws.kit.law import Cancellation, expect, expect_one_of, law, race
 from chatmemory.laws.kit.samples import INSTANTS, batch, said, summary_of
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
@@ -116,10 +117,7 @@ class SummaryLaws(MessageRepositoryUnderTest):
             async def append() -> None:
                 await witness.ask(repository.append(batch(talk, said("meanwhile"))))
 
-            async with anyio.create_task_group() as rivals:
-                for plan in plans:
-                    rivals.start_soon(summarize, plan)
-                rivals.start_soon(append)
+            await race([*(partial(summarize, plan) for plan in plans), append])
             expect(sum(isinstance(outcome, Success) for outcome in outcomes), 1, "winners")
             view = [message.id for message in await witness.read(talk, "model")]
             expect(view[1:], ["4", "5", "meanwhile"], "the view behind the summary")
@@ -153,10 +151,10 @@ async def _watch_and_cancel(
                 views.append([message.id for message in seen.messages])
             await checkpoint()
 
-    async with anyio.create_task_group() as watching:
-        watching.start_soon(watch)
+    async def summarize() -> None:
         await cancellation.of(lambda: witness.ask(witness.repository.summarize(plan)))
-        watching.cancel_scope.cancel()
+
+    await race([summarize], meanwhile=watch)
     await witness.append(talk, said("next"))
     whole, short = [*"012345"], ["s", "4", "5"]
     for view in views:
