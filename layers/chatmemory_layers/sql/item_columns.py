@@ -26,7 +26,8 @@ _REMEMBERED: Final = 512  # cached namespaces: many items share one
 _PLAIN: Final = re.compile(r"[\w-]+")  # a name that a path can quote
 _MARGIN: Final = 1e-9  # a database may parse numbers slightly differently
 
-
+ITEM: Final = "namespace, key, value, created_at_us, updated_at_us, lifetime_us, version"
+"""The columns of ``item_of``, after which more may follow."""
 EARLIER_ITEM: Final = "version, value, search_terms, created_at_us, updated_at_us, ended_at_us"
 """The columns of ``earlier_item_of``."""
 
@@ -41,6 +42,15 @@ def to_text(namespace: Labels) -> str:
 def to_labels(text: str) -> Labels:
     """Return the labels from which ``to_text`` made *text*."""
     return tuple(text.split(SEPARATOR)[:-1])
+
+
+def item_of(row: Sequence[Any], score: float | None = None) -> StoredItem:
+    """Return an item from its row."""
+    namespace, key, value, created_at_us, updated_at_us, lifetime, version, *_ = row
+    created_at = from_us(created_at_us)
+    updated_at = created_at if updated_at_us == created_at_us else from_us(updated_at_us)
+    name = ItemName(to_labels(namespace), key)
+    return StoredItem(name, value, created_at, updated_at, lifetime is not None, score, version)
 
 
 def earlier_item_of(name: ItemName, row: Sequence[Any]) -> EarlierItem:

@@ -49,10 +49,12 @@ from chatmemory_layers.postgres.items.earlier_items import (
     earlier_item,
     keep_items,
 )
-from chatmemory_layers.sql.columns import from_us, to_us, vector_column
+from chatmemory_layers.sql.columns import to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
+    ITEM,
     ValueRange,
     best_similarities,
+    item_of,
     lifetime_us,
     narrowing,
     span,
@@ -128,7 +130,6 @@ WHERE root_key = $1 AND name_hash = decode($2, 'hex') AND expires_at_us > $3
 """
 SWEEP: Final = "DELETE FROM item WHERE expires_at_us <= $1 RETURNING namespace, key"
 
-_COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us, version"
 # left(): the index has only the beginning of a namespace, because an index row is limited.  $4 is NULL for the empty prefix.
 _BELOW = """
     ($4::uuid IS NULL OR item.root_key = $4) AND left(namespace, 256) >= left($1::text, 256) AND namespace >= $1
@@ -136,11 +137,11 @@ _BELOW = """
     AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_ITEMS: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS} FROM item
+SELECT {ITEM}, encode(name_hash, 'hex') AS name_hash FROM item
 WHERE {NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_WHOLE: Final = f"""
-SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS}, search_terms,
+SELECT {ITEM}, encode(name_hash, 'hex') AS name_hash, search_terms,
     ARRAY(
         SELECT model FROM item_passage
         WHERE item_passage.root_key = item.root_key AND item_passage.name_hash = item.name_hash ORDER BY number
@@ -152,7 +153,7 @@ SELECT encode(name_hash, 'hex') AS name_hash, {_COLUMNS}, search_terms,
 FROM item WHERE {NAMED} AND (expires_at_us IS NULL OR expires_at_us > $3)
 """
 SELECT_NEWEST: Final = f"""
-SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {NARROWED} AND {PLANNED_EACH_TIME}
+SELECT {ITEM} FROM item WHERE {_BELOW} AND {NARROWED} AND {PLANNED_EACH_TIME}
 ORDER BY updated_at_us DESC, item_key DESC LIMIT $7 OFFSET $8
 """
 SELECT_RANKABLE: Final = f"""
@@ -163,7 +164,7 @@ FROM item WHERE {_BELOW} AND {NARROWED}
 SELECT_PASSAGES: Final = f"""
 SELECT item_key, vector FROM item JOIN item_passage USING (root_key, name_hash) WHERE {_BELOW} AND model = $5
 """
-SELECT_FOUND: Final = f"SELECT item_key, {_COLUMNS} FROM item WHERE {NAMED}"
+SELECT_FOUND: Final = f"SELECT {ITEM}, item_key FROM item WHERE {NAMED}"
 SELECT_NAMESPACES: Final = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
 
 
@@ -446,12 +447,4 @@ def _keys(names: Iterable[ItemName]) -> tuple[list[str], list[str]]:
 
 
 def _item(row: Row, score: float | None = None) -> StoredItem:
-    return StoredItem(
-        ItemName(to_labels(row["namespace"]), row["key"]),
-        row["value"],
-        from_us(row["created_at_us"]),
-        from_us(row["updated_at_us"]),
-        row["lifetime_us"] is not None,
-        score,
-        row["version"],
-    )
+    return item_of(tuple(row.values()), score)

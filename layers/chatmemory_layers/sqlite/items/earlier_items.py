@@ -25,17 +25,12 @@ DELETE FROM item_version WHERE namespace = :namespace AND key = :key AND version
 """  # noqa: S608  made of a constant
 FORGET_PAST = "DELETE FROM item_version WHERE namespace = :namespace AND key = :key"
 
-SELECT_VERSION = f"""
-SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :key AND version = :as_of
+_EARLIER = f"""
+SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :key
 """  # noqa: S608  made of a constant
-SELECT_AT = f"""
-SELECT {EARLIER_ITEM} FROM item_version
-WHERE namespace = :namespace AND key = :key AND updated_at_us <= :as_of AND ended_at_us > :as_of
-ORDER BY version DESC LIMIT 1
-"""  # noqa: S608  made of a constant
-SELECT_NEWEST_EARLIER = f"""
-SELECT {EARLIER_ITEM} FROM item_version WHERE namespace = :namespace AND key = :key ORDER BY version DESC LIMIT 1
-"""  # noqa: S608  made of a constant
+SELECT_VERSION = f"{_EARLIER} AND version = :as_of"
+SELECT_AT = f"{_EARLIER} AND updated_at_us <= :as_of AND ended_at_us > :as_of ORDER BY version DESC LIMIT 1"
+SELECT_NEWEST_EARLIER = f"{_EARLIER} ORDER BY version DESC LIMIT 1"
 
 
 def keep_items(transaction: Transaction, names: Sequence[dict[str, Any]]) -> None:

@@ -35,10 +35,12 @@ from chatmemory.items.item_repository import (
     change_of_sweep,
     last_of_each,
 )
-from chatmemory_layers.sql.columns import from_us, to_us, vector_column
+from chatmemory_layers.sql.columns import to_us, vector_column
 from chatmemory_layers.sql.item_columns import (
+    ITEM,
     ValueRange,
     best_similarities,
+    item_of,
     lifetime_us,
     narrowing,
     nearest,
@@ -89,10 +91,9 @@ WHERE namespace = :namespace AND key = :key AND expires_at_us > :now_us
 """
 SWEEP = "DELETE FROM item WHERE expires_at_us <= :now_us RETURNING namespace, key"
 
-_COLUMNS = "namespace, key, value, created_at_us, updated_at_us, lifetime_us, version"
 _ALIVE = "(expires_at_us IS NULL OR expires_at_us > :now_us)"
 _BELOW = f"namespace >= :first AND (:behind IS NULL OR namespace < :behind) AND {_ALIVE}"
-SELECT_ITEM = f"SELECT {_COLUMNS} FROM item WHERE namespace = :namespace AND key = :key AND {_ALIVE}"
+SELECT_ITEM = f"SELECT {ITEM} FROM item WHERE namespace = :namespace AND key = :key AND {_ALIVE}"
 # CROSS: reads the names first, then the item of each by the index.
 SELECT_ITEMS = f"""
 SELECT namespace, item.key, item.value, created_at_us, updated_at_us, lifetime_us, version
@@ -102,7 +103,7 @@ WHERE {_ALIVE}
 """
 # {} is replaced by the conditions on the value, see ``narrowed``.
 SELECT_NEWEST = f"""
-SELECT {_COLUMNS} FROM item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
+SELECT {ITEM} FROM item WHERE {_BELOW} AND {{}} ORDER BY updated_at_us DESC, item_key DESC
 LIMIT :limit OFFSET :offset
 """
 SELECT_RANKABLE = f"SELECT item_key, updated_at_us, search_terms, NULL FROM item WHERE {_BELOW}"
@@ -112,9 +113,9 @@ SELECT_RANKABLE_VALUES = (
 SELECT_PASSAGES = f"""
 SELECT item_key, vector, updated_at_us FROM item JOIN item_passage USING (item_key) WHERE {_BELOW} AND model = :model
 """
-SELECT_FOUND = f"SELECT {_COLUMNS} FROM item WHERE item_key = ?"
+SELECT_FOUND = f"SELECT {ITEM} FROM item WHERE item_key = ?"
 SELECT_WHOLE = f"""
-SELECT {_COLUMNS}, item_key, search_terms FROM item WHERE namespace = :namespace AND key = :key AND {_ALIVE}
+SELECT {ITEM}, item_key, search_terms FROM item WHERE namespace = :namespace AND key = :key AND {_ALIVE}
 """
 SELECT_PASSAGES_OF = "SELECT model, vector FROM item_passage WHERE item_key = ? ORDER BY number"
 SELECT_NAMESPACES = f"SELECT DISTINCT namespace FROM item WHERE {_BELOW}"
@@ -278,13 +279,11 @@ def _read(
     if len(names) == 1:
         (name,) = names
         row = connection.execute(SELECT_ITEM, {**_named(name), "now_us": now_us}).fetchone()
-        return (None if row is None else _stored(name, row),)
+        return (None if row is None else item_of(row),)
     columns = [(to_text(name.namespace), name.key) for name in names]
     wanted = {"names": json.dumps(columns, ensure_ascii=False), "now_us": now_us}
     rows = {row[:2]: row for row in connection.execute(SELECT_ITEMS, wanted).fetchall()}
-    return tuple(
-        [_stored(name, rows[key]) if key in rows else None for name, key in zip(names, columns, strict=True)]
-    )
+    return tuple([item_of(rows[key]) if key in rows else None for key in columns])
 
 
 def _as_of(
@@ -307,9 +306,9 @@ def _whole(
         if row is None:
             found.append(None)
             continue
-        *columns, item_key, terms = row
+        *_, item_key, terms = row
         passages = connection.execute(SELECT_PASSAGES_OF, (item_key,)).fetchall()
-        found.append(whole_item(_stored(name, columns), terms, passages))
+        found.append(whole_item(item_of(row), terms, passages))
     return tuple(found)
 
 
@@ -320,16 +319,16 @@ def _search(
     if search.is_query:
         places = ranked(search, list(_rankable(connection, search, below)))
         rows = [(connection.execute(SELECT_FOUND, (key,)).fetchone(), score) for key, score in places]
-        return tuple([_item(row, score) for row, score in rows])
+        return tuple([item_of(row, score) for row, score in rows])
     if not search.conditions:
         page = {**below, "limit": search.limit, "offset": search.offset}
-        return tuple(map(_item, connection.execute(SELECT_NEWEST.format("1"), page).fetchall()))
+        return tuple(map(item_of, connection.execute(SELECT_NEWEST.format("1"), page).fetchall()))
     condition, parameters = narrowed(search.conditions)
     everything = {**below, **parameters, "limit": -1, "offset": 0}
     cursor = connection.execute(SELECT_NEWEST.format(condition), everything)
     try:
         fitting = (row for row in cursor if search.admits(row[2]))
-        return tuple(map(_item, islice(fitting, search.offset, search.offset + search.limit)))
+        return tuple(map(item_of, islice(fitting, search.offset, search.offset + search.limit)))
     finally:
         cursor.close()
 
@@ -395,14 +394,3 @@ def _named(name: ItemName) -> Parameters:
 def _below(prefix: Labels, now: datetime) -> Parameters:
     first, behind = span(prefix)
     return {"first": first, "behind": behind, "now_us": to_us(now)}
-
-
-def _item(row: Any, score: float | None = None) -> StoredItem:
-    return _stored(ItemName(to_labels(row[0]), row[1]), row, score)
-
-
-def _stored(name: ItemName, row: Any, score: float | None = None) -> StoredItem:
-    _, _, value, created_at_us, updated_at_us, lifetime, version = row
-    created_at = from_us(created_at_us)
-    updated_at = created_at if updated_at_us == created_at_us else from_us(updated_at_us)
-    return StoredItem(name, value, created_at, updated_at, lifetime is not None, score, version)
