@@ -3,7 +3,6 @@
 ``keep_content`` stores the content of a memory before a correction, ``keep_past`` the past of an imported memory.
 """
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
@@ -12,7 +11,7 @@ from typing import Any, Final
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.effect.lazy import np
-from chatmemory.input.json_value import from_json, to_json
+from chatmemory.input.json_value import from_json
 from chatmemory.longterm.changes import MemoryName
 from chatmemory.longterm.memories import EarlierContent, MemoryHistory
 from chatmemory.longterm.repository_values import ImportedPast, WholeMemory
@@ -22,8 +21,8 @@ from chatmemory_layers.sqlite.events.event_log import EVENT_COLUMNS, NS_PER_US, 
 from chatmemory_layers.sqlite.memories.memory_row import (
     SEEN,
     memory_of,
-    provenance_column,
     provenance_of,
+    said_columns,
     seen_by,
     tags_of,
 )
@@ -148,20 +147,5 @@ def keep_past(transaction: Transaction, memory_key: int, past: ImportedPast) -> 
     }
     transaction.execute(SET_PAST, columns)
     for content in past.earlier:
-        transaction.execute(INSERT_CONTENT, _row(memory_key, content))
-
-
-def _row(memory_key: int, content: EarlierContent) -> tuple[object, ...]:
-    return (
-        memory_key,
-        content.version,
-        to_us(content.replaced_at),
-        content.content,
-        content.key,
-        to_json(content.value),
-        content.category,
-        json.dumps(content.tags, ensure_ascii=False) if content.tags else None,
-        content.confidence,
-        content.source,
-        provenance_column(content.provenance),
-    )
+        replaced = memory_key, content.version, to_us(content.replaced_at)
+        transaction.execute(INSERT_CONTENT, (*replaced, *said_columns(content)))

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, cast
 from chatmemory.access.namespace import Namespace
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.input.json_value import from_json, to_json
-from chatmemory.longterm.memories import NO_PROVENANCE, Memory, Provenance
+from chatmemory.longterm.memories import NO_PROVENANCE, EarlierContent, Memory, Provenance
 from chatmemory.longterm.memory_rules import folded
 from chatmemory.longterm.repository_values import MemoryDraft
 from chatmemory_layers.sql.columns import EPOCH, MICROSECOND, to_us
@@ -145,18 +145,17 @@ def memory_of(row: Row, namespace: Namespace) -> Memory:
     )
 
 
-def said_columns(draft: MemoryDraft) -> tuple[object, ...]:
-    """Return the columns that a correction changes: content, key, value, category, tags, confidence, source, provenance, terms."""
+def said_columns(said: MemoryDraft | EarlierContent) -> tuple[object, ...]:
+    """Return the columns content, key, value, category, tags, confidence, source and provenance, which a correction changes."""
     return (
-        draft.content,
-        draft.key,
-        to_json(draft.value),
-        draft.category,
-        to_json(draft.tags) if draft.tags else None,
-        draft.confidence,
-        draft.source,
-        provenance_column(draft.provenance),
-        draft.terms,
+        said.content,
+        said.key,
+        to_json(said.value),
+        said.category,
+        to_json(said.tags) if said.tags else None,
+        said.confidence,
+        said.source,
+        provenance_column(said.provenance),
     )
 
 

@@ -49,7 +49,7 @@ INSERT_SPACE = """
 INSERT INTO memory_space (user_key, model, dim) VALUES (:user_key, :model, :dim) RETURNING space_key
 """
 
-# Positional, because a dictionary per memory costs time; said_columns gives the first nine.
+# Positional, because a dictionary per memory costs time; said_columns gives the first eight.
 INSERT_MEMORY = """
 INSERT INTO atomic_memory (content, key, value, category, tags, confidence, source, provenance, search_terms, memory_id,
     user_key, app_type, role, session_id, memory_type, pinned, created_at_us, timestamp, dedup_key, space_key, attribute)
@@ -244,6 +244,7 @@ def _insert(transaction: Transaction, user: UserRow, draft: MemoryDraft) -> int 
     space_key = None if draft.space is None else user.space_key(transaction, draft.space)
     columns = (
         *said_columns(draft),
+        draft.terms,
         draft.id,
         user.key,
         draft.namespace.app,

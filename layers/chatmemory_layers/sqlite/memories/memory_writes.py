@@ -156,7 +156,7 @@ def rewrite(
     holder = transaction.execute(SELECT_TWIN, twin).fetchone()
     dedup_key = draft.dedup_key if holder is None or holder[0] == draft.id else None
     keep_content(transaction, key)
-    transaction.execute(UPDATE_SAID, (*said_columns(draft), dedup_key, draft.attribute, key))
+    transaction.execute(UPDATE_SAID, (*said_columns(draft), draft.terms, dedup_key, draft.attribute, key))
     if not keep_vector:
         _set_vector(transaction, draft.namespace.user, key, memory_type, draft.space, draft.vector)
     rewritten = _memory(transaction, draft.namespace, key)
