@@ -9,6 +9,9 @@ from attrs import define, field
 MOST_KEPT: Final = 4096
 """The number of rows that are kept from one transaction to the next, some 4 MB."""
 
+Execute: TypeAlias = Callable[..., sqlite3.Cursor]
+"""``execute`` of a connection, a cursor or a ``Transaction``."""
+
 
 class HeldRow(Protocol):
     """A row that a transaction writes once, however many writes of the group change it."""
@@ -50,13 +53,13 @@ class Transaction:
     changed: dict[HeldRow, None] = field(factory=dict[HeldRow, None])
 
     @property
-    def execute(self) -> Callable[..., sqlite3.Cursor]:
+    def execute(self) -> Execute:
         """Executes any statement; all use one cursor, so fetch before executing again."""
         self.keeps_held = False
         return self.cursor.execute
 
     @property
-    def executemany(self) -> Callable[..., sqlite3.Cursor]:
+    def executemany(self) -> Execute:
         """Executes any statement for each of its rows, on the same cursor."""
         self.keeps_held = False
         return self.cursor.executemany

@@ -12,7 +12,7 @@ computing their codes takes 600 ms.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from chatmemory_layers.embedding.code_index import Words
+    from chatmemory_layers.sqlite.engine.transaction import Execute
 
 BLOCK: Final = 256
 """Numbers per block; triggers compute the block by a shift by 8."""
@@ -48,8 +49,6 @@ UPDATE_CODED = "UPDATE memory_space SET mean = :mean, coded_seq = :end WHERE spa
 SELECT_CODED = "SELECT mean, coded_seq FROM memory_space WHERE space_key = :space_key"
 COUNT_BLOCKS = "SELECT count(*) FROM memory_code_block WHERE space_key = :space_key"
 SELECT_BLOCKS = "SELECT keys, codes FROM memory_code_block WHERE space_key = :space_key ORDER BY block"
-
-Execute = Callable[[str, dict[str, Any]], sqlite3.Cursor]
 
 
 def keep_codes(execute: Execute, user_key: int, *, next_seq: int, taken: int) -> None:

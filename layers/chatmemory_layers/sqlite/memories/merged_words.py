@@ -5,10 +5,10 @@ index as damaged.  So from time to time the index is rebuilt instead, from the t
 """
 
 import sqlite3
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 from chatmemory_layers.sqlite.engine.migrations import transaction
+from chatmemory_layers.sqlite.engine.transaction import Execute
 
 # ruff: noqa: S608  names of our own tables are put into statements, never values
 
@@ -19,10 +19,6 @@ STRUCTURE_ROW: Final = 10
 EMPTY_STRUCTURE: Final = bytes(7)
 COOKIE_BYTES: Final = 4
 CONTINUED: Final = 0x80
-
-
-Execute: TypeAlias = Callable[..., sqlite3.Cursor]
-"""``execute`` of a connection or a cursor, within a transaction."""
 
 
 def merge_words(execute: Execute, table: str) -> None:

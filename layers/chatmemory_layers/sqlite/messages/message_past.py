@@ -3,16 +3,13 @@
 The present version is read by the quicker statements of ``message_reads.py``.
 """
 
-import sqlite3
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from chatmemory.conversation.forks import ForkPoint
 from chatmemory.conversation.messages import View
 from chatmemory_layers.sql.columns import to_us
-
-Execute: TypeAlias = Callable[..., sqlite3.Cursor]
+from chatmemory_layers.sqlite.engine.transaction import Execute
 
 
 class Part(NamedTuple):
