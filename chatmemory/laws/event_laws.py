@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from functools import partial
+from operator import attrgetter
 
 from attrs import evolve
 
@@ -355,23 +356,9 @@ class TombstoneLaws(MemoryRepositoryUnderTest):
             told = await witness.get(witness.repository.history(user, a))
             done = [(event.action, event.version) for event in told.events]
             expect(done, [("stored", 1), ("changed", 2), ("changed", 3)], "the events of a memory")
-            said = [
-                (one.version, one.content, one.key, one.value, one.tags, one.confidence, one.provenance)
-                for one in told.earlier
-            ]
-            before = [
-                (
-                    version,
-                    draft.content,
-                    draft.key,
-                    draft.value,
-                    draft.tags,
-                    draft.confidence,
-                    draft.provenance,
-                )
-                for version, draft in ((1, first), (2, second))
-            ]
-            expect(said, before, "what it said before")
+            said_by = attrgetter("content", "key", "value", "tags", "confidence", "provenance")
+            said = [(one.version, said_by(one)) for one in told.earlier]
+            expect(said, [(1, said_by(first)), (2, said_by(second))], "what it said before")
             for stranger in (witness.user("a", "chat"), witness.user("b")):
                 nothing = await witness.get(witness.repository.history(stranger, a))
                 expect((nothing.events, nothing.earlier), ((), ()), f"what {stranger} is told")
