@@ -128,7 +128,7 @@ def open_index(
 ) -> Generator[Indexed]:
     """Open an index in a folder of its own, over an empty folder of histories."""
     folder, database = tmp_path / "histories", tmp_path / "index" / "past.db"
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     # The same SQLite for the store and for rows(): two of them in one process take each other's locks away.
     chosen = evolve(settings or PastChatsSettings(), path=str(database), use_sqlite_vec=False)
     given = Layer.succeed(PastChatsSettingsTag, chosen)

@@ -1,10 +1,9 @@
 """What ``LongTermMemory`` promises beside its laws, whatever keeps its data."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 from typing import Any
 
-import anyio
 import pytest
 
 from chatmemory.access.namespace import Namespace
@@ -64,12 +63,6 @@ async def contents(memory: LongTermMemory) -> list[str]:
 
 async def recalled(memory: LongTermMemory, query: str, **asked: Any) -> list[str]:
     return [hit.memory.content for hit in (await memory.recall(ALICE, query, **asked).or_raise()).hits]
-
-
-async def many_at_once(run: Callable[[], Effect[Any, Any]], count: int) -> None:
-    async with anyio.create_task_group() as tasks:
-        for _ in range(count):
-            tasks.start_soon(run().or_raise)
 
 
 async def test_what_is_said_again_is_a_duplicate_unless_it_is_wanted_and_an_id_is_of_one_content(
@@ -190,13 +183,14 @@ async def test_corrections_that_meet_all_hold_and_one_of_a_version_that_has_pass
 ) -> None:
     memory_id = await remember_one(memory, "我爱喝咖啡")
     changes = MemoryChanges(value={"杯": True}, tags=("饮料",))
-    await many_at_once(lambda: memory.update(ALICE, memory_id, changes, expected_version=1), 5)
+    same = memory.update(ALICE, memory_id, changes, expected_version=1)
+    await Effect.all([same] * 5, concurrency=None).or_raise()
     assert (await memory.get(ALICE, memory_id).or_raise()).version == 2  # it was the same for everybody
     other = MemoryChanges(value={"杯": 1}, tags=("饮料",))
     late = await memory.update(ALICE, memory_id, other, expected_version=1)
     assert late == Failure(MemoryChangedError(memory_id, 1, 2))
-    keys = iter("abcde")
-    await many_at_once(lambda: memory.update(ALICE, memory_id, MemoryChanges(key=next(keys))), 5)
+    keyed = [memory.update(ALICE, memory_id, MemoryChanges(key=key)) for key in "abcde"]
+    await Effect.all(keyed, concurrency=None).or_raise()
     assert (await memory.get(ALICE, memory_id).or_raise()).version == 7
 
 

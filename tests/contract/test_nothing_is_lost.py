@@ -153,7 +153,6 @@ def test_an_import_takes_nothing_away_and_is_kept_although_its_file_was_never_he
     past.write("s1.jsonl", ASKED, ANSWERED)
     past.index()
     first, second = exported(past)
-    (tmp_path / "other").mkdir()
     with open_index(tmp_path / "other") as other:
         other.run(other.live.import_records([first])).unwrap()
         other.run(other.live.import_records([second])).unwrap()

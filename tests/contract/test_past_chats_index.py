@@ -257,7 +257,6 @@ def test_turns_leave_and_come_back_as_they_were(past: Indexed, tmp_path: Path) -
     past.index()
     lines = exported(past, "created_at")  # with what was edited away
     assert len(lines) == 3
-    (tmp_path / "other").mkdir()
     with open_index(tmp_path / "other") as other:
         report = other.run(other.live.import_records([*lines, b"{}\n", b"no json\n", b"\n"])).unwrap()
         assert [issue.line for issue in report.issues] == [4, 5]
@@ -274,7 +273,6 @@ def test_a_turn_with_a_time_that_is_none_is_named_and_the_others_come_in(
     past.index()
     first, second = exported(past)
     first = json.dumps({**json.loads(first), "timestamp": instant}).encode()
-    (tmp_path / "other").mkdir()
     with open_index(tmp_path / "other") as other:
         report = other.run(other.live.import_records([first, second])).unwrap()
         assert [issue.line for issue in report.issues] == [1]

@@ -26,8 +26,6 @@ def test_an_index_of_all_kinds_of_secrets_holds_none(past: Indexed) -> None:
 
 
 def test_what_an_import_brings_is_redacted_as_a_history_is(tmp_path: Path) -> None:
-    for name in ("open", "closed"):
-        (tmp_path / name).mkdir()
     with open_index(tmp_path / "open", settings=KEEPS_SECRETS) as other:
         other.write("s1.jsonl", *(("user", one.text) for one in TEXTS))
         other.index()
@@ -53,7 +51,6 @@ def test_an_import_keeps_secrets_where_the_settings_say_so(tmp_path: Path) -> No
 
 def test_a_run_redacts_also_what_it_does_not_read(tmp_path: Path) -> None:
     """Its file is gone, or another run reads it, or it was imported."""
-    (tmp_path / "other").mkdir()
     with open_index(tmp_path / "other", settings=KEEPS_SECRETS) as other:
         other.write("brought.jsonl", ("user", TEXTS[0].text))
         other.index()

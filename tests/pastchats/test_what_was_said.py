@@ -27,9 +27,7 @@ def write_history(path: Path, content: Any) -> None:
 
 @for_each("case", CASES)
 def test_a_history_is_kept_as_it_was_said(tmp_path: Path, case: Any) -> None:
-    own = tmp_path / str(CASES.index(case))
-    own.mkdir()
-    with open_index(own) as past:
+    with open_index(tmp_path / str(CASES.index(case))) as past:
         for path, content in case["files"].items():
             write_history(past.folder / path, content)
         report = past.index()

@@ -16,7 +16,6 @@ from chatmemory import (
     Forgetting,
     ManagedRuntime,
     MemorySearch,
-    Namespace,
     Provenance,
 )
 from chatmemory.embedding.space import EmbeddingSpace
@@ -29,9 +28,8 @@ from chatmemory_layers.sqlite.engine import jobs
 from chatmemory_layers.sqlite.memories.memory_repository import SqliteMemoryRepository
 from chatmemory_layers.sqlite.memories.merged_words import MOST_LEVELS, levels, mend_words, merge_words
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.sqlite.stores import open_memories
+from tests.unit.sqlite.stores import MING, open_memories
 
-MING = Namespace("小明")
 SPACE = EmbeddingSpace("模型", 3)
 
 SECRET = "我的银行卡密码是四二七九"
