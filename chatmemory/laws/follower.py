@@ -79,13 +79,9 @@ class Follower:
 
 
 async def follower(laws: UnderTest, asker: Asker, repository: object, *, page: int = 50) -> Follower:
-    """Return a follower of the log that *repository* keeps.
+    """Return a follower of the log that *repository* keeps; a law is skipped when *laws* promise no log.
 
-    Args:
-        laws: the laws that test the repository; a law is skipped when they promise no log.
-        asker: asks about the data of the law; it has changed nothing yet.
-        repository: the repository under test.
-        page: the number of events in one read.
+    *asker* has changed nothing yet.  *page* is the number of events in one read.
     """
     if not laws.keeps_log:
         pytest.skip("keeps_log is False: nothing is promised of events")

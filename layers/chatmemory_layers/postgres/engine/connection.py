@@ -95,10 +95,7 @@ class Pool(Protocol):
 async def connect(dsn: str, *, seconds: float = 60.0, statement_seconds: float | None = None) -> Connection:
     """Open a connection outside of any pool, which the caller terminates; no statement is cached, for a PgBouncer before it.
 
-    Args:
-        dsn: the address.
-        seconds: how long to wait for the server.
-        statement_seconds: the time limit of each statement; None: there is none.
+    It waits *seconds* for the server; each statement may take *statement_seconds*, None: without limit.
 
     Raises:
         asyncpg.PostgresError: or another of ``DRIVER_ERRORS``.

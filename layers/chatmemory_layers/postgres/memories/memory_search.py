@@ -256,13 +256,9 @@ async def search(
     indexes: VectorIndexes | None,
     known_facts: dict[SearchScope, SpaceFacts],
 ) -> Candidates:
-    """Return the candidates of a recall, all of one snapshot.
+    """Return the candidates of a recall, all of one snapshot; what the search finds out is put into *known_facts*.
 
-    Args:
-        connection: where to read.
-        query: the search.
-        indexes: creates the indexes of vectors; None: the server cannot compare vectors.
-        known_facts: by earlier searches; what this one finds out is put there.
+    *indexes* creates the indexes of vectors; None: the server cannot compare vectors.
     """
     name, is_now = (query.namespace, query.space), query.as_of is None
     known = known_facts.get(name, _NOTHING) if is_now else _NOTHING

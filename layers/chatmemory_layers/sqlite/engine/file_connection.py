@@ -71,12 +71,8 @@ def connect(
 ) -> sqlite3.Connection:
     """Connect to a file that exists; the caller begins and ends transactions.
 
-    Args:
-        path: the file.
-        mode: ``ro`` to read only, ``rw`` to read and write.
-        timeout_seconds: how long a statement waits for a lock.
-        driver: the module that connects, with the interface of ``sqlite3``.
-        any_thread: other threads may use the connection; the caller keeps two from using it at once.
+    A statement waits *timeout_seconds* for a lock.  *driver* has the interface of ``sqlite3``.  With *any_thread*, other
+    threads may use the connection; the caller keeps two from using it at once.
 
     Raises:
         sqlite3.Error: the file cannot be opened, or is not a database; another *driver* raises its own class.
