@@ -20,7 +20,7 @@ class NewerEditionError(sqlite3.DatabaseError):
     """Says that a newer edition has migrated the file while it was open."""
 
 
-_PRIMARY_CODE: Final = 0xFF  # the low byte; the other bytes of an extended code only add detail
+PRIMARY_CODE: Final = 0xFF  # the low byte; the other bytes of an extended code only add detail
 
 _PROBLEM_OF_CODE: Final[dict[int, RepositoryProblem]] = {
     sqlite3.SQLITE_BUSY: "busy",
@@ -78,4 +78,4 @@ def _problem_of(error: DriverError) -> RepositoryProblem:
     code: int | None = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return "closed" if "closed database" in str(error) else "unexpected"
-    return _PROBLEM_OF_CODE.get(code) or _PROBLEM_OF_CODE.get(code & _PRIMARY_CODE, "unexpected")
+    return _PROBLEM_OF_CODE.get(code) or _PROBLEM_OF_CODE.get(code & PRIMARY_CODE, "unexpected")

@@ -20,7 +20,7 @@ from chatmemory_layers.sql.columns import END_US, to_us
 from chatmemory_layers.sql.granted import may_read
 from chatmemory_layers.sqlite.engine.transaction import Transaction
 from chatmemory_layers.sqlite.events.event_log import note
-from chatmemory_layers.sqlite.memories.memory_row import SEEN, seen_by
+from chatmemory_layers.sqlite.memories.memory_row import SEEN, provenance_of, seen_by
 from chatmemory_layers.sqlite.memories.merged_words import merge_words
 from chatmemory_layers.sqlite.messages.message_forks import family_of
 
@@ -124,7 +124,9 @@ def forget(transaction: Transaction, forgetting: Forgetting) -> Outcome[ForgetRe
     note(
         transaction,
         [
-            change_of_forgetting(memory_id, Namespace(user, app), session_id, _evidence(provenance))
+            change_of_forgetting(
+                memory_id, Namespace(user, app), session_id, provenance_of(provenance).message_ids
+            )
             for _, memory_id, app, session_id, provenance in rows
         ],
     )
@@ -153,12 +155,6 @@ def expire(transaction: Transaction, expiry: Expiry) -> Outcome[int, Never]:
     return Success(len(rows))
 
 
-def _evidence(provenance: str | None) -> list[str]:
-    """Return the ids of the messages that a memory came from."""
-    messages: list[str] = [] if provenance is None else json.loads(provenance)["message_ids"]
-    return messages
-
-
 def _remove(transaction: Transaction, namespace: Namespace, keys: list[int]) -> None:
     removed = {"user": namespace.user, "keys": json.dumps(keys)}
     transaction.execute(UPDATE_ORPHANS, removed)
@@ -174,7 +170,7 @@ def _mark_stale(transaction: Transaction, rows: Iterable[tuple[Any, ...]]) -> tu
     sources = defaultdict[str, set[str]](set)
     for *_, session_id, provenance in rows:
         if session_id is not None:
-            sources[session_id].update(_evidence(provenance))
+            sources[session_id].update(provenance_of(provenance).message_ids)
     stale = set[str]()
     for conversation_id, message_ids in sources.items():
         found = transaction.execute(SELECT_CONVERSATION, {"conversation_id": conversation_id}).fetchone()

@@ -36,7 +36,7 @@ from chatmemory.pastchats.past_chats import Finding
 from chatmemory.pastchats.prompt import CLOCK_SKEW
 from chatmemory_layers.sqlite.engine.file_checks import MOST_COMPLAINTS, Seen, damage, findings, privacy, room
 from chatmemory_layers.sqlite.engine.file_connection import connect
-from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS
+from chatmemory_layers.sqlite.engine.sqlite_problem import DRIVER_ERRORS, PRIMARY_CODE
 from chatmemory_layers.sqlite.prompts.packed_vectors import NO_MODEL
 from chatmemory_layers.sqlite.prompts.prompt_conversations import bytes_on_disk
 from chatmemory_layers.sqlite.prompts.prompt_row import instant_text
@@ -86,9 +86,6 @@ WHERE status = 'skipped' AND issue LIKE 'not_read: %' ORDER BY source_path
 """
 COUNT_LATER = "SELECT count(*), min(source_path), max(timestamp) FROM prompts WHERE timestamp > :now AND timestamp < ':'"
 SELECT_TEXTS = "SELECT id, content, text_hash FROM prompts"
-
-_CORRUPT: Final = 11
-_PRIMARY_CODE: Final = 0xFF  # the low byte; the other bytes of an extended code only add detail
 
 
 @final
@@ -187,7 +184,7 @@ def _compared(connection: sqlite3.Connection, native: ModuleType) -> bool | None
             connection.execute("ROLLBACK")
     except native.DatabaseError as error:
         # Only messages of SQLite have a code, not messages of the module.
-        if getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE == _CORRUPT:
+        if getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE == sqlite3.SQLITE_CORRUPT:
             return False
         if isinstance(error, native.OperationalError):
             return None

@@ -72,7 +72,6 @@ P = ParamSpec("P")
 EXPORT: Final = "export past chats"
 GONE: Final = "the index was moved, replaced or deleted meanwhile; run the command again"
 REINDEX: Final = "where only words are damaged, `pastchats-memory reindex` mends them"
-_WORDS_DAMAGED: Final = 267  # SQLITE_CORRUPT_VTAB
 
 
 @final
@@ -300,7 +299,7 @@ class SqlitePromptRepository(PromptRepository):
 
 def _problem(operation: str, error: DriverError | OSError) -> RepositoryError:
     found = repository_error(operation, error)
-    if getattr(error, "sqlite_errorcode", None) == _WORDS_DAMAGED:
+    if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_CORRUPT_VTAB:
         return evolve(found, detail=f"{found.detail}; {REINDEX}")
     return found
 
