@@ -24,7 +24,6 @@ from chatmemory.conversation.message_repository import (
     HistoryWork,
     PageQuery,
     Summary,
-    WorkThreshold,
 )
 from chatmemory.conversation.messages import ChatMessage, ClearReport, Conversation, Forked, MessagePage
 from chatmemory.effect import Delegating, Do, Effect, Failure, Outcome, Success
@@ -126,14 +125,12 @@ class LooksAwayWhileItForks(Broken, breaks="l28_fork_at_once"):
 
 class ClearsBranchesToo(Broken, breaks="l28_fork_and_its_siblings"):
     @Effect.gen
-    async def clear(
-        self, do: Do[RemovalError], conversation_id: str, *, now: datetime, with_branches: bool = False
-    ) -> ClearReport | None:
+    async def clear(self, do: Do[RemovalError], conversation_id: str, /, **how: Any) -> ClearReport | None:
         for key, history in self.inner.kept.histories.items():
             origin = history.state.conversation.forked_from
             if origin is not None and origin.conversation_id == conversation_id:
-                self.put(key, History.new(key, now))
-        return await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
+                self.put(key, History.new(key, how["now"]))
+        return await do(self.inner.clear(conversation_id, **how))
 
 
 class NamesEveryParent(Broken, breaks="l28_fork_and_owners"):
@@ -273,14 +270,12 @@ class LetsDriverErrorsEscape(Broken, breaks="l2_atomic_batch: L20"):
 
 class ClearsWithLike(Broken, breaks="l3_isolation", by_long_program="L3"):
     @Effect.gen
-    async def clear(
-        self, do: Do[Any], conversation_id: str, *, now: datetime, with_branches: bool = False
-    ) -> ClearReport | None:
+    async def clear(self, do: Do[RemovalError], conversation_id: str, /, **how: Any) -> ClearReport | None:
         pattern = pattern_of(conversation_id)
-        report = await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
+        report = await do(self.inner.clear(conversation_id, **how))
         for other in list(self.inner.kept.histories):
             if pattern.fullmatch(other):
-                await do(self.inner.clear(other, now=now, with_branches=with_branches))
+                await do(self.inner.clear(other, **how))
         return report
 
 
@@ -315,16 +310,14 @@ class RemovesTheLatestRow(Broken, breaks="l24_remove", by_long_program="L24"):
     """Takes the row that was written last for the newest message: a summary, and all that it stood for with it."""
 
     @Effect.gen
-    async def remove_newest(
-        self, do: Do[Any], conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-    ) -> ChatMessage | None:
+    async def remove_newest(self, do: Do[Any], conversation_id: str, /, **how: Any) -> ChatMessage | None:
         history = self.history(conversation_id)
         latest = next(reversed(history.entries.values()), None)
         made = None if latest is None else history.summarization(latest.message.id)
         if latest is None or made is None or made.messages_deleted:
-            return await do(self.inner.remove_newest(conversation_id, now=now, threshold=threshold))
+            return await do(self.inner.remove_newest(conversation_id, **how))
         left = {id_: entry for id_, entry in history.entries.items() if entry is not latest}
-        state = decide_removal(history.state, [latest.counted], [], freed=0, now=now, threshold=threshold)
+        state = decide_removal(history.state, [latest.counted], [], freed=0, **how)
         self.put(conversation_id, evolve(history, state=state, entries=left))
         return latest.handed_out()
 
@@ -333,11 +326,9 @@ class HidesWhatADeletedSummaryCovers(Broken, breaks="l24_remove_a_summary_that_d
     """Leaves what a summary covers out of view, though the summary that deleted that one is gone."""
 
     @Effect.gen
-    async def remove_newest(
-        self, do: Do[Any], conversation_id: str, *, now: datetime, threshold: WorkThreshold | None
-    ) -> ChatMessage | None:
+    async def remove_newest(self, do: Do[Any], conversation_id: str, /, **how: Any) -> ChatMessage | None:
         before = self.history(conversation_id)
-        removed = await do(self.inner.remove_newest(conversation_id, now=now, threshold=threshold))
+        removed = await do(self.inner.remove_newest(conversation_id, **how))
         after = self.history(conversation_id)
         hidden = {
             id_: entry
@@ -350,10 +341,8 @@ class HidesWhatADeletedSummaryCovers(Broken, breaks="l24_remove_a_summary_that_d
 
 class CountsVersionsAnew(Broken, breaks="l4_clear"):
     @Effect.gen
-    async def clear(
-        self, do: Do[Any], conversation_id: str, *, now: datetime, with_branches: bool = False
-    ) -> ClearReport | None:
-        report = await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
+    async def clear(self, do: Do[RemovalError], conversation_id: str, /, **how: Any) -> ClearReport | None:
+        report = await do(self.inner.clear(conversation_id, **how))
         self.inner.kept.histories.pop(conversation_id, None)
         return report
 
@@ -444,22 +433,18 @@ class ListsWhatIsOthers(Broken, breaks="l26_owner"):
 
 class LetsReadersClear(Broken, breaks="l26_owner_grants"):
     @Effect.coroutine
-    async def clear(
-        self, conversation_id: str, *, now: datetime, with_branches: bool = False
-    ) -> Outcome[ClearReport | None, RemovalError]:
+    async def clear(self, conversation_id: str, /, **how: Any) -> Outcome[ClearReport | None, RemovalError]:
         history = self.history(conversation_id)
         if not history.entries or not history.state.is_seen_by(principal()):
             return Success(None)
         with acting_as(EVERYBODY):
-            return await self.inner.clear(conversation_id, now=now, with_branches=with_branches)
+            return await self.inner.clear(conversation_id, **how)
 
 
 class FreesWhatIsCleared(Broken, breaks="l26_owner_of_what_was_cleared"):
     @Effect.gen
-    async def clear(
-        self, do: Do[RemovalError], conversation_id: str, *, now: datetime, with_branches: bool = False
-    ) -> ClearReport | None:
-        cleared = await do(self.inner.clear(conversation_id, now=now, with_branches=with_branches))
+    async def clear(self, do: Do[RemovalError], conversation_id: str, /, **how: Any) -> ClearReport | None:
+        cleared = await do(self.inner.clear(conversation_id, **how))
         history = self.history(conversation_id)
         if not history.entries:
             self.put(conversation_id, evolve(history, state=evolve(history.state, owner=UNOWNED)))

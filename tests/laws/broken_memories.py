@@ -159,20 +159,16 @@ class BelievesWhatComesLast(BrokenMemory, breaks="t5_late"):
         return outcomes
 
 
-class RestoresBesideTheSuccessor(BrokenMemory, breaks="t6_restore"):
-    def restore(
-        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
-    ) -> Effect[Memory, Any]:
-        return self.inner.restore(namespace, memory_id, now=now)
+class RestoresBesideTheSuccessor(BrokenMemory, breaks="t6_restore", in_service="u1_undo"):
+    def restore(self, namespace: Namespace, memory_id: str, **how: Any) -> Effect[Memory, Any]:
+        return self.inner.restore(namespace, memory_id, now=how["now"])
 
 
 class RestoresWhateverItSees(BrokenMemory, breaks="t6_restore"):
-    def restore(
-        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
-    ) -> Effect[Memory, Any]:
+    def restore(self, namespace: Namespace, memory_id: str, **how: Any) -> Effect[Memory, Any]:
         for user, _ in self.of_id(memory_id):
-            return self.inner.restore(Namespace(user), memory_id, instead_of=instead_of, now=now)
-        return self.inner.restore(namespace, memory_id, instead_of=instead_of, now=now)
+            return self.inner.restore(Namespace(user), memory_id, **how)
+        return self.inner.restore(namespace, memory_id, **how)
 
 
 # --- Storing -----------------------------------------------------------------------------------------------------
@@ -688,14 +684,6 @@ class LeavesSummariesAsTheyAre(BrokenMemory, breaks="l23_forget_marks_summaries"
 
 
 # --- The past ----------------------------------------------------------------------------------------------------
-
-
-class LeavesTheSuccessorTrue(BrokenMemory, in_service="u1_undo"):
-    def restore(
-        self, namespace: Namespace, memory_id: str, *, instead_of: str | None = None, now: datetime
-    ) -> Effect[Memory, Any]:
-        del instead_of
-        return self.inner.restore(namespace, memory_id, now=now)
 
 
 class NeverUnpins(BrokenMemory, in_service="u1_undo"):
