@@ -3,9 +3,7 @@
 It spreads nothing.  It refuses what Citus refuses when a table is distributed, and records what it was asked.
 """
 
-from typing import Any
-
-import asyncpg
+from tests.unit.postgres.beside import run_in
 
 FUNCTIONS = """
 CREATE SCHEMA citus;
@@ -80,22 +78,6 @@ CALLS = "SELECT said FROM citus.call ORDER BY number"
 SPREAD_CONVERSATIONS = """
 INSERT INTO citus.pg_dist_partition SELECT to_regclass('conversation'), 'h', 'conversation_id', 2
 """
-
-
-async def run_in(dsn: str, *statements: str) -> list[Any]:
-    """Run *statements* in the database of *dsn*, and return the rows of the last one."""
-    connection: Any = await asyncpg.connect(dsn)
-    try:
-        rows: list[Any] = []
-        for statement in statements:
-            rows = (
-                await connection.fetch(statement)
-                if statement.startswith("SELECT")
-                else await connection.execute(statement)
-            )
-        return rows
-    finally:
-        await connection.close()
 
 
 async def fake_citus(dsn: str) -> None:

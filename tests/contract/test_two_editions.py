@@ -27,7 +27,7 @@ from chatmemory_layers import stacks
 from chatmemory_layers.postgres.engine import migration_steps as postgres_steps
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from chatmemory_layers.sqlite.engine import migrations as sqlite_steps
-from tests.unit.postgres.beside import connected
+from tests.unit.postgres.beside import run_in
 from tests.unit.sqlite.desktop_files import change, fetched
 
 NOW: Final = datetime(2026, 1, 1, tzinfo=UTC)
@@ -70,8 +70,7 @@ class BesidePostgres(Beside):
         self.dsn = dsn
 
     async def run(self, statement: str) -> None:
-        async with connected(self.dsn) as connection:
-            await connection.execute(statement)
+        await run_in(self.dsn, statement)
 
     async def upgrade(self, statement: str) -> None:
         await self.run(statement)
@@ -79,8 +78,7 @@ class BesidePostgres(Beside):
         await self.run(f"INSERT INTO chatmemory_migration VALUES ({number}, 'later, chatmemory 9.1', 'x', 0)")
 
     async def messages(self) -> int:
-        async with connected(self.dsn) as connection:
-            return int(await connection.fetchval("SELECT count(*) FROM chat_message"))
+        return int((await run_in(self.dsn, "SELECT count(*) FROM chat_message"))[0][0])
 
 
 async def every_operation(runtime: ManagedRuntime[Any], mark: str) -> Operations:

@@ -12,7 +12,7 @@ import pytest
 
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.released.released_store import read
-from tests.unit.postgres.beside import connected
+from tests.unit.postgres.beside import run_in
 
 STORES: Final = Path(os.environ.get("RELEASED_STORES", Path(__file__).parent))
 EDITIONS: Final = ("0.5.0",)
@@ -32,8 +32,7 @@ async def released(backend: str, edition: str, folder: Path) -> AsyncGenerator[s
         return
     dump = lzma.decompress((STORES / f"postgres_{edition}.sql.xz").read_bytes()).decode()
     async with fresh_database() as dsn:
-        async with connected(dsn) as connection:
-            await connection.execute(dump)
+        await run_in(dsn, dump)
         yield dsn
 
 

@@ -25,9 +25,9 @@ from chatmemory import (
 )
 from chatmemory_layers.embedding.local import hashed
 from chatmemory_layers.postgres.throwaway_server import fresh_database
-from tests.fake_citus import run_in
 from tests.reliability.store import SUMMARIZING, chat_store
 from tests.thorough import rounds
+from tests.unit.postgres.beside import run_in
 
 TASKS: Final = 16
 EACH: Final = 10

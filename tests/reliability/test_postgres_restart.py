@@ -8,13 +8,13 @@ from collections import Counter
 from contextlib import ExitStack
 
 from tests.bouncer import bouncer_of
-from tests.fake_citus import run_in
 from tests.forked import Forked
 from tests.reliability.numbered import BATCH_SIZE, check_batches, full_view
 from tests.reliability.own_postgres import crash, own_postgres
 from tests.reliability.programs.append_through_faults import SHARED
 from tests.reliability.store import open_store
 from tests.thorough import rounds
+from tests.unit.postgres.beside import run_in
 
 PROCESSES, TASKS = 3, 22  # 66 writers
 BATCHES = rounds(5, thorough=40)

@@ -28,6 +28,16 @@ async def connected(dsn: str) -> AsyncGenerator[Any]:
         await connection.close()
 
 
+async def run_in(dsn: str, *statements: str) -> list[Any]:
+    """Run *statements* in the database of *dsn*, and return the rows of the last one."""
+    rows: list[Any] = []
+    async with connected(dsn) as connection:
+        for statement in statements:
+            run = connection.fetch if statement.startswith("SELECT") else connection.execute
+            rows = await run(statement)
+    return rows
+
+
 @asynccontextmanager
 async def open_messages(dsn: str, **settings: Any) -> AsyncGenerator[PostgresMessageRepository]:
     async with open_database(PostgresSettings(dsn=dsn, **settings)) as database:

@@ -20,8 +20,8 @@ from chatmemory_layers.postgres.engine.store_checks import INDEXES, TABLES, stor
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.throwaway_server import fresh_database
 from tests.empty_store import copied_store
-from tests.fake_citus import run_in, spread_in_name
-from tests.unit.postgres.beside import open_messages
+from tests.fake_citus import spread_in_name
+from tests.unit.postgres.beside import open_messages, run_in
 from tests.unit.said import batch, stored_ids, summary
 
 CODES = ["S001", "S004", "S005", "S006", *(f"S0{number}" for number in range(10, 18))]

@@ -29,8 +29,7 @@ from chatmemory_layers.postgres.engine.row_locks import ITEMS, Owner
 from chatmemory_layers.postgres.items.item_repository import PostgresItemRepository
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
-from tests.fake_citus import run_in
-from tests.unit.postgres.beside import connected, open_memories, open_messages
+from tests.unit.postgres.beside import connected, open_memories, open_messages, run_in
 from tests.unit.said import batch, problem_of, stored, stored_ids
 
 
@@ -130,8 +129,7 @@ async def test_what_was_kept_is_not_relied_upon(dsn: str, repository: PostgresMe
         appended = (await repository.append(batch("c", "5")).or_raise()).conversation
         assert (appended.version, appended.message_count) == (6, 1)
         assert [message.seq for message in await stored(other, "c")] == [5]
-    async with connected(dsn) as beside:
-        await beside.execute("UPDATE conversation SET updated_at_us = updated_at_us - 1, view_tokens = 90")
+    await run_in(dsn, "UPDATE conversation SET updated_at_us = updated_at_us - 1, view_tokens = 90")
     again = (await repository.append(batch("c", "6")).or_raise()).conversation
     assert (again.version, again.view_tokens) == (7, 93)
 

@@ -17,7 +17,7 @@ from chatmemory_layers.postgres.messages.shared_branches import copy_for_a_branc
 from chatmemory_layers.postgres.throwaway_server import fresh_database, run_on_server
 from tests import shared_branches
 from tests.patience import PATIENCE_SECONDS
-from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of
+from tests.unit.postgres.beside import connected, name_of, open_messages, refusal_of, run_in
 from tests.unit.said import batch, stored_ids
 
 LATER = MIGRATIONS[-1].number + 1
@@ -55,8 +55,7 @@ async def test_processes_that_open_at_once_wait_for_each_other(fresh_dsn: str) -
             assert repository.database.vector_indexes is not None
 
     await asyncio.gather(*map(open_and_add, range(8)))
-    async with connected(fresh_dsn) as connection:
-        rows = await connection.fetch("SELECT number, name, checksum FROM chatmemory_migration")
+    rows = await run_in(fresh_dsn, "SELECT number, name, checksum FROM chatmemory_migration")
     assert [tuple(row) for row in rows] == [
         (step.number, f"{step.name}, {edition()}", step.checksum) for step in MIGRATIONS
     ]
@@ -135,14 +134,12 @@ async def test_a_step_that_fails_leaves_nothing_and_a_store_whose_steps_were_oth
         patched.setattr(migrations, "MIGRATIONS", (*MIGRATIONS, broken))
         assert (await refusal_of(fresh_dsn)).problem == "unexpected"
     assert await shape_of(fresh_dsn) == before
-    async with connected(fresh_dsn) as connection:
-        await connection.execute("UPDATE chatmemory_migration SET checksum = 'another'")
+    await run_in(fresh_dsn, "UPDATE chatmemory_migration SET checksum = 'another'")
     assert (await refusal_of(fresh_dsn)).problem == "newer_schema"
 
 
 async def test_tables_of_others_stay_untouched_and_a_search_path_avoids_them(fresh_dsn: str) -> None:
-    async with connected(fresh_dsn) as connection:
-        await connection.execute("CREATE SCHEMA memory; CREATE TABLE chat_message (text TEXT)")
+    await run_in(fresh_dsn, "CREATE SCHEMA memory; CREATE TABLE chat_message (text TEXT)")
     before = await shape_of(fresh_dsn)
     assert (await refusal_of(fresh_dsn)).problem == "not_a_store"
     assert await shape_of(fresh_dsn) == before

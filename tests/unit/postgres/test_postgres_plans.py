@@ -24,7 +24,7 @@ from chatmemory_layers.postgres.memories import (
 from chatmemory_layers.postgres.messages import conversation_row, history_work, message_reads, message_writes
 from tests.empty_store import copied_store
 from tests.guarded_store import guarded_store
-from tests.unit.postgres.beside import connected
+from tests.unit.postgres.beside import connected, run_in
 from tests.unit.sql_statements import statements_of
 
 MODULES = (event_log, conversation_row, message_reads, message_writes, history_work)
@@ -109,8 +109,7 @@ async def plan_of(connection: Any, statement: str, arguments: str | None = None)
 async def filled_database() -> AsyncGenerator[str]:
     """Lend the address of a store in which there is much."""
     async with copied_store() as dsn:
-        async with connected(dsn) as connection:
-            await connection.execute(FILL)
+        await run_in(dsn, FILL)
         yield dsn
 
 
@@ -196,8 +195,7 @@ async def test_policies_leave_the_indexes_of_a_page_an_append_and_a_list_in_use(
         if name.startswith(("message_reads.SELECT_", "message_writes.SELECT_KNOWN", "conversation_row"))
     ]
     async with guarded_store() as store:
-        async with connected(store.above) as above:
-            await above.execute(FILL)
+        await run_in(store.above, FILL)
         async with connected(store.serving) as serving:
             await serving.execute(told)
             plans = {name: await plan_of(serving, STATEMENTS[name]) for name in looked_up}

@@ -16,7 +16,8 @@ from chatmemory_layers.postgres.items.item_repository import PostgresItemReposit
 from chatmemory_layers.postgres.memories.memory_repository import PostgresMemoryRepository
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from tests.empty_store import copied_store
-from tests.fake_citus import run_in, spread_in_name
+from tests.fake_citus import spread_in_name
+from tests.unit.postgres.beside import run_in
 from tests.unit.said import batch, stored_ids
 
 WRITERS, TIMES = 8, 6

@@ -29,7 +29,7 @@ from chatmemory_layers.postgres.messages import message_reads
 from chatmemory_layers.postgres.messages.message_repository import PostgresMessageRepository
 from chatmemory_layers.postgres.throwaway_server import run_on_server
 from tests.guarded_store import GuardedStore, empty_guarded_store, guarded_store
-from tests.unit.postgres.beside import connected, refusal_of
+from tests.unit.postgres.beside import connected, refusal_of, run_in
 from tests.unit.said import batch, stored, summary
 
 ADA, BOB = Namespace("ada"), Namespace("bob")
@@ -254,8 +254,7 @@ async def test_missing_or_other_policies_are_put_up_by_owners_at_once(
         "ALTER TABLE chat_message DISABLE ROW LEVEL SECURITY",
         "COMMENT ON POLICY chatmemory_see ON conversation IS 'of another version'",
     ):
-        async with connected(own_store.owner) as owner:
-            await owner.execute(damage)
+        await run_in(own_store.owner, damage)
         assert "let the owner of the tables open it once" in await refusal(
             own_store.serving, row_security=True
         )

@@ -12,7 +12,8 @@ from chatmemory import Failure, RepositoryError, Success
 from chatmemory_layers.postgres.distribute import EXIT_UNREACHABLE, asked, main
 from chatmemory_layers.postgres.engine.distribution import NO_CITUS, DistributionRefusedError
 from chatmemory_layers.postgres.engine.spread_keys import EVERYWHERE, SPREAD_BY
-from tests.fake_citus import calls_of, fake_citus, run_in
+from tests.fake_citus import calls_of, fake_citus
+from tests.unit.postgres.beside import run_in
 from tests.unit.sql_statements import statements_of
 
 
