@@ -1,9 +1,8 @@
 """An index of past chats over real files and a real store, for tests of whatever keeps or asks it."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
@@ -22,6 +21,7 @@ from chatmemory.settings.past_chats_settings import PastChatsSettings, PastChats
 from chatmemory_layers.embedding.local import hashed
 from chatmemory_layers.files.local_files import local_files
 from chatmemory_layers.sqlite.prompts.prompt_repository import prompt_repository
+from tests.unit.sqlite.desktop_files import fetched
 
 A = TypeVar("A")
 
@@ -76,14 +76,12 @@ class Indexed:
     ) -> list[tuple[object, ...]]:
         """Return columns of the rows of ``prompts`` that are current, in their order."""
         statement = f"SELECT {columns} FROM prompts WHERE superseded_at IS NULL AND {where} ORDER BY conversation_id, turn_index"
-        with closing(sqlite3.connect(self.database)) as connection:
-            return [tuple(row) for row in connection.execute(statement, values)]
+        return fetched(self.database, statement, *values)
 
     def everything(self) -> list[tuple[object, ...]]:
         """Return all rows of all tables that a run without news must leave alone."""
         tables = ("prompts", "prompt_vectors", "prompt_sources", "prompt_aliases")
-        with closing(sqlite3.connect(self.database)) as connection:
-            return [tuple(row) for table in tables for row in connection.execute(f"SELECT * FROM {table}")]
+        return [row for table in tables for row in fetched(self.database, f"SELECT * FROM {table}")]
 
 
 def _always(formats: Formats) -> Callable[[], Outcome[Formats, DataValidationError]]:

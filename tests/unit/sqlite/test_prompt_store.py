@@ -209,13 +209,12 @@ def test_what_an_earlier_version_wrote_is_read_takes_less_room_and_grows(path: P
         index(past, [draft(0, "一")])
     assert embeddings(path)[:TURNS] == former
     question = "SELECT sql FROM sqlite_schema WHERE name = 'prompts_conversation_order'"
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        assert "superseded_at" in connection.execute(question).fetchone()[0]
-        # A program that knew the table deletes a row of the view.
-        count = "SELECT count(*) FROM prompt_vectors WHERE prompt_id = 3"
-        assert connection.execute(count).fetchone() == (1,)
-        connection.execute("DELETE FROM prompt_embeddings WHERE prompt_id = 3")
-        assert connection.execute(count).fetchone() == (0,)
+    assert "superseded_at" in fetched(path, question)[0][0]
+    # A program that knew the table deletes a row of the view.
+    count = "SELECT count(*) FROM prompt_vectors WHERE prompt_id = 3"
+    assert fetched(path, count) == [(1,)]
+    change(path, "DELETE FROM prompt_embeddings WHERE prompt_id = 3")
+    assert fetched(path, count) == [(0,)]
 
 
 def test_conversations_over_several_files_and_agents_of_two_sessions_are_put_in_order(path: Path) -> None:
