@@ -96,10 +96,7 @@ def retire(
     ended = _end_value(transaction, namespace, key, now, successor=None)
     note(
         transaction,
-        [
-            Change("retired", "memory", memory_id, namespace, said_at=from_us(at_us))
-            for memory_id, at_us in ended
-        ],
+        [Change("retired", "memory", id_, namespace, said_at=from_us(at_us)) for id_, at_us in ended],
     )
     return Success(bool(ended))
 

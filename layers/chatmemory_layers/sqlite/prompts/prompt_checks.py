@@ -142,13 +142,9 @@ def _pages(examined: Examined) -> Iterator[Seen]:
 
 
 def _words(examined: Examined) -> Iterator[Seen]:
-    is_true = _words_are_true(examined)
+    is_true, how = _words_are_true(examined), ""
     if is_true is None:
-        strangers = examined.counts(COUNT_WORDS)
-        is_true = not any(strangers)
-        how = " (counted only: the file cannot be locked)"
-    else:
-        how = ""
+        is_true, how = not any(examined.counts(COUNT_WORDS)), " (counted only: the file cannot be locked)"
     if is_true:
         yield "ok", f"the index of words agrees with the turns{how}", ""
     else:
