@@ -6,7 +6,6 @@ L16, L17, L18, L23, and the laws of undo: U1, U2.
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from math import isfinite
 from typing import Any
 
@@ -18,13 +17,13 @@ from chatmemory.effect.services.clock import ClockTag, TestClock
 from chatmemory.embedding.embedder import EmbedderTag
 from chatmemory.errors import MemoryChangedError, NotUndoableError
 from chatmemory.laws.kit.law import UnderTest, expect, law
+from chatmemory.laws.kit.samples import DAY
 from chatmemory.laws.long_term_witness import LawEmbedder, LongTermWitness, ids_of
 from chatmemory.longterm.contract import LongTermMemoryService
 from chatmemory.longterm.memories import MemoryChanges, MemoryType, NewMemory
 from chatmemory.longterm.recall.recall import RecallHit
 from chatmemory.settings.memory_settings import RetrievalSettings, RetrievalSettingsTag
 
-DAY = timedelta(days=1)
 MINUTE_SECONDS = 60
 ANGLES = (0, 10, 20, 45, 60, 75, 90, 135, 180)  # of the memories, in degrees
 KEY = "城市"

@@ -1,6 +1,5 @@
 """What the tests of memory repositories share: two users, two apps, and how they ask."""
 
-from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -14,8 +13,6 @@ MING: Final = Namespace("小明")
 EXCEL: Final = Namespace("小明", "excel")
 WORD: Final = Namespace("小明", "word")
 HONG: Final = Namespace("小红")
-HOUR: Final = timedelta(hours=1)
-DAY: Final = timedelta(days=1)
 
 note = partial(remembered, namespace=MING)
 

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -20,12 +20,12 @@ from chatmemory.items.item_repository import (
     ItemSearch,
     StoredItem,
 )
+from chatmemory.laws.kit.samples import MINUTE
 from chatmemory.laws.memories.memory_witness import unit
 from chatmemory_layers import stacks
 from tests.contract.conftest import NewStack
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
-MINUTE = timedelta(minutes=1)
 USER = ("用户", "安娜")
 COUNT = ItemName(USER, "次数")
 COPY = ItemName(USER, "副本")

@@ -8,12 +8,12 @@ import pytest
 from chatmemory.access.namespace import UNOWNED, Namespace
 from chatmemory.access.principal import EVERYBODY, Principal, acting_as
 from chatmemory.conversation.message_repository import MessageRepository
-from chatmemory.laws.kit.samples import START, batch, said
+from chatmemory.laws.kit.samples import DAY, START, batch, said
 from chatmemory.laws.memories.memory_witness import OTHER_SPACES, PUT, SPACE, VECTORS, dedup_key, remembered
 from chatmemory.longterm.memories import Duplicate, EarlierContent, Provenance, Skipped, Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.repository_values import Attachment, Forgetting, ImportedPast, MemorySearch
-from tests.contract.noted import DAY, HONG, MING, note, stored
+from tests.contract.noted import HONG, MING, note, stored
 
 
 async def similarity(memories: MemoryRepository) -> float | None:

@@ -7,11 +7,11 @@ from chatmemory.effect import Failure, Success
 from chatmemory.errors import RepositoryError
 from chatmemory.input.first_answers import RequestKey, under
 from chatmemory.input.made_id import made_id
-from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.samples import DAY, HOUR, START
 from chatmemory.laws.memories.memory_witness import PUT, remembered
 from chatmemory.longterm.memories import Stored
 from chatmemory.longterm.memory_repository import MemoryRepository
-from tests.contract.noted import DAY, EXCEL, HOUR, MING, listed, note, stored
+from tests.contract.noted import EXCEL, MING, listed, note, stored
 
 LATER = START + HOUR
 

@@ -1,22 +1,18 @@
 """What every memory repository finds: by words, by vector, by the text itself, and under which filters."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
-from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.samples import DAY, MINUTE, START
 from chatmemory.laws.memories.memory_witness import PUT, SPACE, VECTORS, unit
 from chatmemory.longterm.memory_repository import MemoryRepository
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import TEXT_READ, Candidates, MemoryDraft, MemorySearch
-from tests.contract.noted import DAY, EXCEL, MING, WORD, note
-
-MINUTE = timedelta(minutes=1)
-
+from tests.contract.noted import EXCEL, MING, WORD, note
 
 placed = partial(note, space=SPACE)
 in_session = partial(note, session_id="s")

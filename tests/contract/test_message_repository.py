@@ -12,7 +12,7 @@ from chatmemory.conversation.message_repository import (
 )
 from chatmemory.effect import Failure
 from chatmemory.errors import RepositoryError, VersionConflictError
-from chatmemory.laws.kit.samples import ALWAYS, START, batch, said, summary_of
+from chatmemory.laws.kit.samples import ALWAYS, MINUTE, START, batch, said, summary_of
 from chatmemory.laws.messages.witness import Witness
 
 
@@ -25,9 +25,6 @@ async def talk(repository: MessageRepository) -> str:
         await witness.append("会议", draft)
     await witness.summarize("会议", 1, 4, message_id="s")
     return "会议"
-
-
-MINUTE = timedelta(minutes=1)
 
 
 async def test_a_summary_in_an_unknown_conversation_or_with_the_id_of_a_message_is_refused(

@@ -1,6 +1,5 @@
 """What was said is found by its words, in one conversation or in all, at a bounded cost."""
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,9 +13,7 @@ from chatmemory.conversation.new_message import NewMessage
 from chatmemory.effect import Failure
 from chatmemory.effect.services.clock import TestClock
 from chatmemory.errors import ConversationNotFoundError, DataValidationError
-from chatmemory.laws.kit.samples import START, somebody
-
-DAY = timedelta(days=1)
+from chatmemory.laws.kit.samples import DAY, START, somebody
 
 
 async def found(memory: ChatMemory, query: str, **asked: Any) -> FoundMessages:

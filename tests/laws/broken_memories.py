@@ -1,7 +1,7 @@
 """Memory repositories that each break one promise, the way stores in the field have broken it."""
 
 from copy import deepcopy
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect import Delegating, Do, Effect, Failure
 from chatmemory.embedding.space import EmbeddingSpace
 from chatmemory.errors import MemoryConflictError, MemoryStoreError
-from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.samples import DAY, START
 from chatmemory.longterm.changes import MemoryName, name_of
 from chatmemory.longterm.kept_memories import KeptMemories
 from chatmemory.longterm.kept_memory import KeptMemory, kept
@@ -42,7 +42,6 @@ from tests.laws.breaking import Breaks
 from tests.laws.broken import pattern_of
 
 Outcomes = tuple[SaveOutcome, ...]
-DAY = timedelta(days=1)
 
 
 class BrokenMemory(Breaks, Delegating[InMemoryMemoryRepository]):

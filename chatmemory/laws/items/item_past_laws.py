@@ -9,9 +9,9 @@ from chatmemory.items.item_repository import ItemName, ItemPut, StoredItem, name
 from chatmemory.laws.follower import follower
 from chatmemory.laws.items.item_witness import MODEL, ItemRepositoryUnderTest, ItemWitness, later, put
 from chatmemory.laws.kit.law import expect, law
+from chatmemory.laws.kit.samples import MINUTE
 from chatmemory.laws.memories.memory_witness import TERMS, VECTORS
 
-MINUTE = timedelta(minutes=1)
 MOMENT = timedelta(microseconds=1)
 
 

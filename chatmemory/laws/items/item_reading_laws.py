@@ -1,8 +1,6 @@
 """The laws of reading items: L5, L8, L9, L10, L20, L32."""
 
 import json
-from datetime import timedelta
-from typing import Final
 
 from chatmemory.laws.items.item_witness import (
     LABELS,
@@ -18,10 +16,8 @@ from chatmemory.laws.items.item_witness import (
     put,
 )
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.samples import MINUTE, START
 from chatmemory.laws.memories.memory_witness import TERMS, VECTORS, rounded, unit
-
-MINUTE: Final = timedelta(minutes=1)
 
 
 class ItemReadingLaws(ItemRepositoryUnderTest):

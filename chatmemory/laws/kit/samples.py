@@ -16,6 +16,7 @@ from chatmemory.input.choices import Role
 from chatmemory.input.json_value import JsonObject
 
 START = datetime(2026, 2, 17, 9, 30, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 ROLES: tuple[Role, ...] = ("user", "assistant", "system", "tool")  # of whoever speaks
 
 ALIKE = (

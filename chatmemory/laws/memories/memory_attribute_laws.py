@@ -1,6 +1,5 @@
 """The laws of newer statements about the user, and of their undo: T4, T5, T6."""
 
-from datetime import timedelta
 from typing import Any
 
 from attrs import evolve
@@ -8,12 +7,9 @@ from attrs import evolve
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryConflictError, MemoryNotFoundError
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.samples import DAY, HOUR, START
 from chatmemory.laws.memories.memory_witness import MemoryRepositoryUnderTest, dedup_key, ids_of, remembered
 from chatmemory.longterm.memories import Provenance, Retired, Stored
-
-HOUR = timedelta(hours=1)
-DAY = timedelta(days=1)
 
 
 class MemoryAttributeLaws(MemoryRepositoryUnderTest):

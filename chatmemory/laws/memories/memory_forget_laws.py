@@ -1,6 +1,6 @@
 """The laws of forgetting: L23."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ from attrs import evolve
 from chatmemory.access.namespace import Namespace
 from chatmemory.conversation.message_repository import MessageRepository
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import START, batch, said
+from chatmemory.laws.kit.samples import DAY, START, batch, said
 from chatmemory.laws.memories.memory_witness import (
     INSTANTS,
     PUT,
@@ -25,8 +25,6 @@ from chatmemory.laws.memories.memory_witness import (
 from chatmemory.laws.messages.witness import Witness
 from chatmemory.longterm.memories import Provenance, Stored
 from chatmemory.longterm.repository_values import Expiry, Forgetting, MemoryDraft
-
-DAY = timedelta(days=1)
 
 
 class MemoryForgetLaws(MemoryRepositoryUnderTest):

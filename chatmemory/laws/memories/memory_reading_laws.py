@@ -11,7 +11,7 @@ from attrs import evolve
 
 from chatmemory.access.namespace import Namespace
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.samples import HOUR, START
 from chatmemory.laws.memories.memory_witness import (
     APPS,
     CONTAINED,
@@ -33,7 +33,6 @@ from chatmemory.longterm.memories import Memory
 from chatmemory.longterm.recall.recall import Coverage
 from chatmemory.longterm.repository_values import Attachment, Mark, MemoryListing
 
-HOUR = timedelta(hours=1)
 MANY = 60  # the number of memories that share words
 FEW = 7  # the number of nearest neighbours that are compared
 ORDERED = "09ABZ_abz中乙甲﹏🙂"  # one name for each of TERMS

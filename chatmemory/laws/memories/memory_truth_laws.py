@@ -10,7 +10,7 @@ from chatmemory.access.namespace import Namespace
 from chatmemory.effect.outcome import Failure
 from chatmemory.errors import MemoryChangedError
 from chatmemory.laws.kit.law import expect, law
-from chatmemory.laws.kit.samples import START
+from chatmemory.laws.kit.samples import HOUR, START
 from chatmemory.laws.memories.memory_witness import (
     APPS,
     INSTANTS,
@@ -27,8 +27,6 @@ from chatmemory.laws.memories.memory_witness import (
     remembered,
 )
 from chatmemory.longterm.memories import Provenance, Stored, UseReport
-
-HOUR = timedelta(hours=1)
 
 # The events of T2, by hour; in every other hour a memory is added.
 VALUE_PUT_AT = (2, 6, 7, 10)

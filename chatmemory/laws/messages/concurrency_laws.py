@@ -16,14 +16,13 @@ from chatmemory.conversation.message_repository import (
 from chatmemory.effect import Failure, Outcome, Success
 from chatmemory.errors import AppendError, VersionConflictError
 from chatmemory.laws.kit.law import Cancellation, LawBrokenError, expect, expect_one_of, law, race
-from chatmemory.laws.kit.samples import ALWAYS, START, batch, said
+from chatmemory.laws.kit.samples import ALWAYS, MINUTE, START, batch, said
 from chatmemory.laws.messages.witness import MessageRepositoryUnderTest, Witness
 
 WRITERS = 8
 BATCHES = 6  # by each writer
 SIZE = 3  # messages in a batch
 CLAIMANTS = 6
-MINUTE = timedelta(minutes=1)
 A_MONTH = timedelta(days=30)
 SOON = START + MINUTE
 
@@ -219,9 +218,9 @@ async def _claim(
     witness: Witness, talk: str, *, lease_id: str = "lease", minutes: int = 0
 ) -> HistoryWork | None:
     """Claim the work of *talk* for a minute, some minutes after the start."""
-    now = START + timedelta(minutes=minutes)
+    now = START + minutes * MINUTE
     claim = witness.repository.claim_work(
-        now=now, lease_id=lease_id, lease_until=now + timedelta(minutes=1), conversation_id=talk
+        now=now, lease_id=lease_id, lease_until=now + MINUTE, conversation_id=talk
     )
     return await witness.get(claim)
 
