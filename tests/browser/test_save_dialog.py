@@ -160,6 +160,7 @@ def test_another_of_several_proposals_can_be_chosen_and_leaving_saves_nothing(pa
     expect(dialog).to_be_hidden()
     expect(button).to_be_focused()
     button.click()
+    expect(dialog).to_have_attribute("aria-busy", "false")  # otherwise the proposal may come between two keys
     dialog.get_by_label("Value").fill("typed")
     for _ in range(3):
         page.keyboard.down("Escape")  # held down, it is pressed once
